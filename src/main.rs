@@ -32,6 +32,7 @@ mod data;
 mod doctor;
 mod earlier;
 mod elo;
+mod errors;
 mod engine;
 mod eval;
 mod evaluation;
@@ -103,7 +104,7 @@ fn exit_code(outcome: Result<Status>) -> u8 {
         // A closed pipe is not an error.
         Err(error) if error.is_broken_pipe() => 0,
         Err(error) => {
-            print_err(format_args!("error: {error}"));
+            print_err(format_args!("error: {}", errors::line(&error)));
             error.exit_code()
         }
     };

@@ -353,7 +353,7 @@ fn numbers_that_make_no_sense() {
         ("sprt default default-hce --tc fast", &["fast", "--tc"]),
         ("sprt default default-hce --concurrency 0", &["--concurrency", "0"]),
         ("sprt default default-hce --hash 0", &["--hash", "0"]),
-        ("sprt default default-hce --elo0 5 --elo1 0", &["--elo0", "--elo1"]),
+        ("sprt default default-hce --elo0 5 --elo1 0", &["elo0 5, elo1 0"]),
         ("sprt default default-hce --elo1 nan", &["elo1"]),
         ("sprt default default-hce --alpha 1", &["alpha", "1"]),
         ("sprt default default-hce --beta -0.5", &["beta", "0"]),

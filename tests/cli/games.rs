@@ -318,7 +318,7 @@ fn what_cannot_be_done_is_said() {
         (format!("games {games} --filter unique"), "--unique drops games"),
         (format!("games {games} -o games.parquet"), "is no name of a file of games (.pgn, .pgn.gz"),
         (format!("games {games} -o {games}"), "is one of the files of games"),
-        (format!("games {games} -o - --per-file 5"), "--per-file needs the name of a file"),
+        (format!("games {games} -o - --per-file 5"), "--per-file: needs the name of a file"),
         (format!("games {games} -o a.pgn --rejects a.pgn"), "name the same file"),
         (format!("games {games} --unique=x"), "write a number of plies, or all"),
         (format!("games {}", fixture("puzzles.csv")), "holds no games"),

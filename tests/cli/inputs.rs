@@ -43,7 +43,7 @@ fn every_command_reads_a_file_whose_name_says_another_format() {
         "data shuffle data.bin -o shuffled.bullet",
     ] {
         let said = error(&patzer(here, &[&["-q"], &line.split(' ').collect::<Vec<_>>()[..]].concat()));
-        assert!(said.contains("(read as bin by its name; --input-format names another"), "{line}: {said}");
+        assert!(said.contains("(read as bin by its name); --input-format names another"), "{line}: {said}");
         let output = patzer(here, &format!("-q {line} --input-format bullet").split(' ').collect::<Vec<_>>());
         // Five won positions give no K and no model.
         assert!(output.status.success() != line.starts_with("wdl"), "{line}: {output:?}");

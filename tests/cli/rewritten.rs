@@ -202,7 +202,7 @@ fn the_columns_of_a_table_can_be_named() {
     let csv = "id,board,eval,wdl\n1,8/8/8/4k3/8/8/4P3/4K3 b - - 0 1,55,1.0\n2,8/8/8/4k3/8/8/4P3/4K3 w - - 0 1,,0.5\n";
     std::fs::write(here.join("x.csv"), csv).unwrap();
     let (_, stderr) = converted(&here.join("x.csv"), "--map fen=board,score=eval,result=wdl,side=white");
-    assert!(stderr.contains("x.csv: columns not read: id (--map"), "{stderr}");
+    assert!(stderr.contains("x.csv: columns not read: id (a mapping"), "{stderr}");
     done(here, "data convert x.csv --map fen=board,score=eval,result=wdl,side=white -o x.parquet");
     let read = positions(&here.join("x.parquet"));
     let facts: Vec<_> = read.iter().map(|r| (r.score, r.result)).collect();
@@ -226,11 +226,11 @@ fn the_columns_of_a_table_can_be_named() {
     assert!(positions(&here.join("y.parquet")) == read);
     assert!(
         error("data convert x.csv --input-format csv -o z.csv")
-            .contains("no column `fen`; name it with --map")
+            .contains("no column `fen`; a mapping such as fen=NAME")
     );
     assert!(
         error("data convert x.csv --map fen=board,score=eval -o z.csv")
-            .contains("add side=white or side=mover")
+            .contains("say it by a mapping, side=white or side=mover")
     );
     assert!(error("data convert x.csv --map fen=board,score=none -o z.csv").contains("has no column `none`"));
     assert!(error("data convert x.parquet -o z.jsonl").contains("jsonl is read only"));
@@ -245,7 +245,7 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     done(here, &format!("data convert {} --with fen,uci -o x.parquet", source.display()));
     let output = patzer(here, &["data", "convert", "x.parquet", "-o", "y.parquet"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "y.parquet: without the columns fen,uci of the input: convert it --with fen,uci\n");
+    assert_eq!(said, "y.parquet: without the columns fen,uci of the input, which are written where they are asked for\n");
     assert!(positions(&here.join("y.parquet")) == positions(&source));
     done(here, &format!("data convert {} -o plain.parquet", source.display()));
     let size = |name: &str| std::fs::metadata(here.join(name)).unwrap().len();
@@ -302,7 +302,7 @@ fn a_column_of_fens_is_found_in_large_letters_or_named_by_an_error() {
     write_table(&here.join("other.parquet"), &["place", "Result"], &rows);
     let output = patzer(here, &["data", "convert", "other.parquet", "-o", "y.parquet"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("it has place, Result (`patzer data convert --map fen=NAME`"), "{stderr}");
+    assert!(stderr.contains("it has place, Result (a conversion with the mapping fen=NAME"), "{stderr}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn bad_input_ends_before_any_game() {
         (format!("{good} --option Hash"), "write NAME=VALUE"),
         (format!("{good} --openings bad.epd"), "bad.epd: line 1"),
         (format!("{good} --openings none.epd"), "none.epd: no such file"),
-        (format!("{good} --elo0 5 --elo1 0"), "--elo0"),
+        (format!("{good} --elo0 5 --elo1 0"), "elo0 5, elo1 0"),
         (format!("{good} -o mine.pgn"), "mine.pgn"),
     ] {
         let output = sprt(folder.path(), &args);

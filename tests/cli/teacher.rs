@@ -257,7 +257,7 @@ fn an_unfinished_run_goes_on_only_with_its_own_settings() {
     }
     assert!(crate::kill(&mut child));
     for (engine, rest, says) in [
-        ("option.Mode=hang@20", "--nodes 9 --block 4", "--resume goes on with it, --overwrite starts again"),
+        ("option.Mode=hang@20", "--nodes 9 --block 4", "--resume goes on with it, --overwrite starts over"),
         ("option.Mode=hang@20", "--nodes 8 --block 4 --resume", "engine limit nodes was 9 and is now 8"),
         ("option.Mode=hang@20", "--nodes 9 --block 5 --resume", "block was 4 and is now 5"),
         ("option.Seed=1", "--nodes 9 --block 4 --resume", "engine settings program options was"),

@@ -43,8 +43,8 @@ fn no_output_replaces_an_input_or_another_output() {
             "is one of the inputs",
         ),
         ("--terms t.toml -o t.h --export toml", "t.toml", "is one of the inputs"),
-        ("--terms both.toml -o new.h --export c", "new.h", "--export would write over the output"),
-        ("--terms t.toml -o new.toml --export csv,csv", "new.csv", "--export would write it twice"),
+        ("--terms both.toml -o new.h --export c", "new.h", "an export would write over the output"),
+        ("--terms t.toml -o new.toml --export csv,csv", "new.csv", "the exports would write it twice"),
     ] {
         let said = refused(folder.path(), &format!("{tune} {line}"));
         assert!(said.starts_with(&format!("error: {file}: {reason}")), "{line}: {said}");
@@ -57,7 +57,7 @@ fn no_output_replaces_an_input_or_another_output() {
         ("moves fit positions.parquet -o mm.h --export c", "mm.h"),
     ] {
         let said = refused(folder.path(), line);
-        assert!(said.starts_with(&format!("error: {file}: --export would write over")), "{said}");
+        assert!(said.starts_with(&format!("error: {file}: an export would write over")), "{said}");
     }
     let said = refused(folder.path(), "tune --hidden 8 -o positions.parquet");
     assert!(said.contains("positions.parquet: is one of the inputs"), "{said}");

@@ -205,7 +205,7 @@ fn counts_are_checked_without_a_fit() {
         "{said}"
     );
     let refused = error(run(&format!("{check} --max-deviation 1")));
-    assert!(refused.contains("1 of 2 positions are above 1, and --max-deviation 2 goes on"), "{refused}");
+    assert!(refused.contains("1 of 2 positions are above 1; --max-deviation 2 goes on"), "{refused}");
     // Where all lines are bad, the first says why.
     fs::write(&path, "1 24 999:1\nx\n").unwrap();
     let refused = error(run(TRACES));

@@ -151,7 +151,7 @@ fn visits_that_are_lost_or_make_no_sense_are_said() {
     said(
         "extract --visits a.pgn.zst --duplicates first -o c.parquet",
         1,
-        "--visits goes with filters of single positions",
+        "--visits: goes with filters of single positions",
     );
     said("selfplay --search slow --games 1", 1, "Search");
     let pgn = "[Result \"1-0\"]\n\n1. e4 {visits=\"e2e4:3\"} e5\n{visits=\"e7e4:1\"} 1-0\n\n[Result \"0-1\"]\n\n1. d4 0-1\n";

@@ -50,7 +50,7 @@ pub fn merge(
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
                 first.path(),
-                "was extracted with another choice of --duplicates or --mirrored-duplicates",
+                "was extracted with another choice of duplicates",
             ));
         }
         (asked, done) => asked.or(done),
@@ -158,7 +158,7 @@ fn means(parts: &[RowGroups], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> 
     match (dedupe, parts.iter().find(|part| !has(part))) {
         (Some(Dedupe { keep: Keep::Mean, .. }), _) => Ok(dedupe),
         (None, None) => Ok(with.metadata().dedupe),
-        _ => Err(Error::data(with.path(), "holds mean results, which only --duplicates mean can merge here")),
+        _ => Err(Error::data(with.path(), "holds mean results, which only the choice `mean` of duplicates can merge here")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use shakmaty::{Chess, Move, Position};
 
 use crate::on_demand::{FailedInRow, OnDemand, work_all};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_match::Control;
 use patzer_match::participant::Participant;
 
@@ -74,9 +74,10 @@ impl Ranking<'_> {
 
     fn plays_what_is_left_out(&self, position: &Chess, best: Move) -> Error {
         Error::input(format!(
-            "{}: does not know `searchmoves`: it plays {}, which was left out; --ranks 1 counts first choices alone",
+            "{}: does not know `searchmoves`: it plays {}, which was left out",
             self.program.name,
             best.to_uci(position.castles().mode()),
         ))
+        .hint(Hint::FirstRank)
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use patzer_io::error::{Error, Result};
 use patzer_io::same_file;
 
-/// The files that `--export` writes beside `output`.
+/// The exports beside `output`.
 ///
 /// # Errors
 /// One of them is the output or another one, or the output is standard output.
@@ -13,16 +13,16 @@ pub fn beside(output: &Path, endings: impl IntoIterator<Item = &'static str>) ->
     let mut files: Vec<PathBuf> = Vec::new();
     for ending in endings {
         if output == Path::new("-") {
-            let reason = "--export writes beside the output, and there is no place beside -o -";
-            return Err(Error::usage(reason));
+            let reason = "writes beside the output, and standard output has no place beside it";
+            return Err(Error::setting("export", "", reason));
         }
         let file = output.with_extension(ending);
         if same_file(&file, output) {
-            let reason = "--export would write over the output; give -o another name or ending";
+            let reason = "an export would write over the output; give it another name or ending";
             return Err(Error::data(&file, reason));
         }
         if files.iter().any(|other| same_file(other, &file)) {
-            return Err(Error::data(&file, "--export would write it twice"));
+            return Err(Error::data(&file, "the exports would write it twice"));
         }
         files.push(file);
     }
@@ -41,7 +41,7 @@ mod tests {
         let files = beside(Path::new("new.hce.toml"), ["h", "csv"]).unwrap();
         assert_eq!(files, [PathBuf::from("new.hce.h"), PathBuf::from("new.hce.csv")]);
         assert!(fault("new.hce.toml", &["csv", "toml"]).contains("write over the output"));
-        assert!(fault("new.toml", &["csv", "csv"]).starts_with("new.csv: --export would write it twice"));
+        assert!(fault("new.toml", &["csv", "csv"]).starts_with("new.csv: the exports would write it twice"));
         assert!(fault("-", &["csv"]).contains("no place beside"));
         assert!(beside(Path::new("-"), []).unwrap().is_empty());
     }

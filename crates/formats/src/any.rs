@@ -22,7 +22,7 @@ use crate::spooled;
 use crate::stream::{FileDigest, Input};
 use crate::visits;
 use patzer_chess::score::{MATE, mate_in, mated_in};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::counted;
 
 /// A file of positions, and how to open it.
@@ -242,10 +242,8 @@ fn limit_scores(records: &mut [Record]) -> u64 {
 fn misread(error: Error, Format { name, .. }: &Format) -> Error {
     match error {
         Error::Data { path, place, reason } => {
-            let how = format!(
-                "read as {name} by its name; --input-format names another, also in `patzer data convert`"
-            );
-            Error::Data { path, place, reason: format!("{reason} ({how})") }
+            let reason = format!("{reason} (read as {name} by its name)");
+            Error::Data { path, place, reason }.hint(Hint::InputFormat)
         }
         other => other,
     }
@@ -288,7 +286,7 @@ mod tests {
             error.contains("data.bin: byte 0: ") && error.contains(" (read as bin by its name; "),
             "{error}"
         );
-        assert!(read("a.monty", None).contains("(read as monty by its name; --input-format names another"));
+        assert!(read("a.monty", None).contains("(read as monty by its name)"));
         assert!(!read("data.bin", registry::named("bin").ok()).contains("by its name"));
     }
 }

@@ -16,7 +16,7 @@ use crate::registry::{self, Format, Read, Write};
 use crate::stream::{CompressedOutput, packing};
 use crate::visits;
 use patzer_io::did_you_mean;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::{counted, grouped};
 
 impl PositionWriter for parquet::Writer {
@@ -65,9 +65,8 @@ impl Target {
                 let (known, ending) =
                     (registry::endings(), path.extension().unwrap_or_default().to_string_lossy());
                 let nearest = did_you_mean(&format!(".{ending}"), known.split(' '));
-                let reason =
-                    format!("its ending names no format; known are {known}, or give --format{nearest}");
-                return Err(Error::data(path, reason));
+                let reason = format!("its ending names no format; known are {known}{nearest}");
+                return Err(Error::data(path, reason).hint(Hint::Format));
             }
         };
         if format.write.is_none() {
@@ -82,17 +81,19 @@ impl Target {
         }
         if self.level.is_some() && packed != Some("zst") && !matches!(format.read, Read::Dataset) {
             let (name, ending) = (format.name, format.endings[0]);
-            let reason =
-                format!("--compress: {name} is not compressed; a name that ends in .{ending}.zst is");
-            return Err(Error::usage(reason));
+            let reason = format!("{name} is not compressed; a name that ends in .{ending}.zst is");
+            return Err(Error::setting("compress", "", reason));
         }
         if self.with != ReadableColumns::default() && !matches!(format.read, Read::Dataset) {
-            return Err(Error::usage(format!("--with: {} has no such columns; parquet does", format.name)));
+            return Err(Error::setting("with", "", format!("{} has no such columns; parquet does", format.name)));
         }
         match self.dialect {
             None => Ok(format),
             Some(_) if format.dialect.is_none() => {
-                Err(Error::usage(format!("--dialect: {} has no dialects; epd, fen and text do", format.name)))
+                {
+                    let reason = format!("{} has no dialects; epd, fen and text do", format.name);
+                    Err(Error::setting("dialect", "", reason))
+                }
             }
             Some(dialect) => Ok(registry::of_dialect(dialect).unwrap_or(format)),
         }
@@ -156,7 +157,7 @@ impl AnyWriter {
             let left = left.join(",");
             target
                 .notices
-                .add(path, format!("without the columns {left} of the input: convert it --with {left}"));
+                .add(path, format!("without the columns {left} of the input, which are written where they are asked for"));
         }
         let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;

@@ -226,6 +226,7 @@ fn copy(error: &Error) -> Error {
         Error::Data { path, place, reason } => {
             Error::Data { path: path.clone(), place: place.clone(), reason: reason.clone() }
         }
+        Error::Hinted(error, hint) => copy(error).hint(hint.clone()),
         other => Error::input(other.to_string()),
     }
 }

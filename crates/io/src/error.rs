@@ -23,8 +23,74 @@ pub enum Error {
     Input(String),
     /// SIGINT or SIGTERM ended the work; the text says what became of it.
     Interrupted(&'static str),
+    /// A value that a setting cannot have, or must not have here; `value` may be empty.
+    #[allow(missing_docs)]
+    Setting { name: &'static str, value: String, reason: String },
     /// A bug in patzer.
     Internal(String),
+    /// An error with a way out, which its text leaves to the caller's words.
+    Hinted(Box<Error>, Hint),
+}
+
+/// A way out of an error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hint {
+    /// Compute on the CPU.
+    Cpu,
+    /// Say which of equal positions stays.
+    Duplicates,
+    /// Count first choices alone.
+    FirstRank,
+    /// Hold the values of this term, too.
+    Fix(String),
+    /// Name the format to write.
+    Format,
+    /// Give the constant of the sigmoid.
+    GiveK,
+    /// Give the constant of the scores' sigmoid.
+    GiveScoreK,
+    /// Give counts of results.
+    GiveCounts,
+    /// Give counts of single games.
+    GiveGameCounts,
+    /// Name the format to read.
+    InputFormat,
+    /// Keep what can be read of a damaged file.
+    KeepPartial,
+    /// Allow deviations of as many centipawns.
+    MaxDeviation(f64),
+    /// Take positions as they are.
+    NoResolve,
+    /// Name another folder, or replace this file in the folder.
+    OtherFolder(String),
+    /// Start over.
+    Overwrite,
+    /// Give ratings a prior.
+    Prior,
+    /// Name another file.
+    OtherFile,
+    /// Start over, or name another file.
+    OverwriteOrOtherFile,
+    /// Resume the run.
+    Resume,
+    /// Resume the run, or start over.
+    ResumeOrOverwrite,
+    /// Resume the run with this file as its output.
+    ResumeIn(String),
+    /// Resume the run, start over, or name another file.
+    ResumeOrOtherFile,
+    /// Resume the run of a folder, start over, or name another folder.
+    ResumeOrOtherFolder,
+    /// Sample when shards are merged.
+    SampleLater,
+    /// Name the format of a stream of positions.
+    StreamFormat,
+    /// Use fewer threads.
+    Threads,
+    /// Drop repeated games.
+    UniqueGames,
+    /// Leave White's advantage out.
+    WithoutWhite,
 }
 
 impl Error {
@@ -71,6 +137,21 @@ impl Error {
         Error::Usage(reason.into())
     }
 
+    /// A value that a setting cannot have, or without a value a setting that is not possible here.
+    pub fn setting(name: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Error {
+        Error::Setting { name, value: value.to_string(), reason: reason.into() }
+    }
+
+    /// Adds a way out.
+    pub fn hint(self, hint: Hint) -> Error {
+        Error::Hinted(Box::new(self), hint)
+    }
+
+    /// The error without its way out.
+    pub fn bare(&self) -> &Error {
+        if let Error::Hinted(error, _) = self { error.bare() } else { self }
+    }
+
     /// A fault of patzer itself.
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
@@ -84,7 +165,7 @@ impl Error {
     /// Returns the process exit code: 1 for wrong input or arguments, 2 for a bug. An interrupted process exits with
     /// [`crate::interrupt::exit_code`] instead.
     pub fn exit_code(&self) -> u8 {
-        if matches!(self, Error::Internal(_)) { 2 } else { 1 }
+        if matches!(self.bare(), Error::Internal(_)) { 2 } else { 1 }
     }
 }
 
@@ -110,14 +191,17 @@ impl fmt::Display for Message<'_> {
             Error::Data { path, place: None, reason } => write!(f, "{}: {reason}", path.display()),
             Error::Usage(reason) | Error::Input(reason) => f.write_str(reason),
             Error::Interrupted(outcome) => write!(f, "interrupted; {outcome}"),
+            Error::Setting { name, value, reason } if value.is_empty() => write!(f, "{name}: {reason}"),
+            Error::Setting { name, value, reason } => write!(f, "{name} {value}: {reason}"),
             Error::Internal(reason) => write!(f, "internal fault: {reason}"),
+            Error::Hinted(error, _) => Message(error).fmt(f),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
+        match self.bare() {
             Error::Io { source, .. } => Some(source),
             _ => None,
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate as io;
 use crate::Lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 
 /// The state between two epochs of a network's training, from which a run is resumed.
 pub const CHECKPOINT: &str = "checkpoint.bin";
@@ -48,19 +48,16 @@ impl RunFolder {
         }
         let lock = if path.is_dir() { Lock::take(path)? } else { None };
         if earlier == Earlier::Protect && path.join(CHECKPOINT).exists() && !is_finished(path) {
-            let reason = "holds the checkpoint of an unfinished run; --resume goes on with it, --overwrite starts \
-                          over, --run names another folder";
-            return Err(Error::data(path, reason));
+            let error = Error::data(path, "holds the checkpoint of an unfinished run");
+            return Err(error.hint(Hint::ResumeOrOtherFolder));
         }
         let there = |name: &&str| path.join(name).exists();
         let is_run = [CHECKPOINT, RESULT, INPUTS].iter().any(there);
         if let (Earlier::Protect, false, Some(name)) =
             (earlier, is_run, OTHERS.iter().find(|name| there(name)))
         {
-            let reason = format!(
-                "holds {name} and is no run's folder; --run names another folder, --overwrite replaces {name}"
-            );
-            return Err(Error::data(path, reason));
+            let error = Error::data(path, format!("holds {name} and is no run's folder"));
+            return Err(error.hint(Hint::OtherFolder(name.to_string())));
         }
         Ok(RunFolder { path: path.to_path_buf(), earlier, lock, begun: false })
     }
@@ -135,7 +132,7 @@ fn is_numbered(name: &str, start: &str, end: &str) -> bool {
 /// The first of NAME.1, NAME.2 and so on that does not exist.
 fn free_name(folder: &Path) -> Result<PathBuf> {
     let name = folder.file_name().ok_or_else(|| {
-        Error::data(folder, "holds a finished run and cannot be moved aside; --overwrite starts over in it")
+        Error::data(folder, "holds a finished run and cannot be moved aside").hint(Hint::Overwrite)
     })?;
     let numbered = (1..).map(|number| folder.with_file_name(format!("{}.{number}", name.to_string_lossy())));
     let mut free = numbered.filter(|path| std::fs::symlink_metadata(path).is_err());
@@ -230,8 +227,8 @@ mod tests {
             if !unfinished.is_empty() {
                 write(RESULT, unfinished);
             }
-            let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err().to_string();
-            assert!(error.contains("--resume") && error.contains("--overwrite"), "{error}");
+            let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err();
+            assert!(matches!(error, Error::Hinted(_, Hint::ResumeOrOtherFolder)), "{error:?}");
             assert!(RunFolder::claim(&path, Earlier::Resume).unwrap().begin().unwrap().is_none());
             assert_eq!(std::fs::read(path.join(CHECKPOINT)).unwrap(), b"state");
         }

@@ -76,7 +76,6 @@ impl PairEntry {
 }
 
 impl JournalEntry for PairEntry {
-    const OPTION: &'static str = "-o";
     const OF: &'static str = "match";
     const UNITS: [&'static str; 2] = ["pair", "pairs"];
     const TEXT: bool = true;

@@ -16,8 +16,7 @@ pub struct Split {
 impl Split {
     pub fn check(&self) -> Result<()> {
         if !(0.0..1.0).contains(&self.validation) {
-            let share = self.validation;
-            return Err(Error::usage(format!("--validation {share}: must be from 0 to below 1")));
+            return Err(Error::setting("validation", self.validation, "must be from 0 to below 1"));
         }
         Ok(())
     }

@@ -27,9 +27,10 @@ pub fn python(error: Error) -> PyErr {
             _ => PyOSError::new_err(line),
         },
         Error::Data { .. } => DataError::new_err(line),
-        Error::Usage(_) | Error::Input(_) => PyValueError::new_err(line),
+        Error::Usage(_) | Error::Input(_) | Error::Setting { .. } => PyValueError::new_err(line),
         Error::Interrupted(_) => PyKeyboardInterrupt::new_err(line),
         Error::Internal(_) => PyRuntimeError::new_err(line),
+        Error::Hinted(error, _) => python(*error),
     }
 }
 

@@ -74,7 +74,7 @@ impl Pairs {
         match model {
             Model::Logistic => Pairs::new(elo, conditions),
             Model::Bayesian => {
-                Err(Error::usage("a plan counts pairs; --elo-model bayesian counts single games"))
+                Err(Error::usage("a plan counts pairs; the Bayesian model counts single games"))
             }
             Model::Normalized => {
                 // The deviation depends slightly on the score: fixed-point iteration.

@@ -28,7 +28,7 @@ impl Precision {
         if elo_error.is_finite() && elo_error > 0.0 {
             Ok(Precision { elo_error })
         } else {
-            Err(Error::usage(format!("--until-error {elo_error}: write Elo above 0")))
+            Err(Error::setting("until_error", elo_error, "write Elo above 0"))
         }
     }
 

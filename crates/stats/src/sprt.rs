@@ -48,12 +48,12 @@ impl Sprt {
     /// `alpha` is the probability of accepting H1 under H0, `beta` of accepting H0 under H1.
     pub fn new(model: Model, elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Sprt> {
         if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
-            return Err(Error::usage(format!("--elo0 {elo0} --elo1 {elo1}: the first must be the lower")));
+            return Err(Error::usage(format!("elo0 {elo0}, elo1 {elo1}: the first must be the lower")));
         }
         let inside = |p: f64| p > 0.0 && p < 1.0;
         if !(inside(alpha) && inside(beta) && alpha + beta < 1.0) {
             return Err(Error::usage(format!(
-                "--alpha {alpha} --beta {beta}: error rates lie between 0 and 1, and their sum below 1"
+                "alpha {alpha}, beta {beta}: error rates lie between 0 and 1, and their sum below 1"
             )));
         }
         Ok(Sprt { elo0, elo1, alpha, beta, model })

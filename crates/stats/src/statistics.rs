@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::interval::exact_proportion;
 use super::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict, with_error};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 /// The largest count of games or pairs; larger ones would not sum exactly.
 pub const MOST_GAMES: u64 = 1_000_000_000_000_000;
@@ -42,10 +42,10 @@ impl Statistics {
         let counts = match (games, pairs) {
             (Some(games), _) => ResultCounts::from(games),
             (None, Some(_)) if test.model() == Model::Bayesian => {
-                return Err(Error::usage("--elo-model bayesian counts single games: give --wdl W,D,L"));
+                return Err(Error::usage("the Bayesian model counts single games").hint(Hint::GiveGameCounts));
             }
             (None, Some(pairs)) => ResultCounts::from(pairs),
-            (None, None) => return Err(Error::usage("no counts: give --ptnml or --wdl")),
+            (None, None) => return Err(Error::usage("no counts").hint(Hint::GiveCounts)),
         };
         let llr = test.llr(counts);
         Ok(Statistics {

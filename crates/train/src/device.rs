@@ -95,7 +95,7 @@ impl Compute {
             Err(reason) if device == Device::Auto => {
                 Ok(Compute { about: format!("the CPU ({reason})"), ..Compute::cpu() })
             }
-            Err(reason) => Err(Error::usage(format!("--device {device}: {reason}"))),
+            Err(reason) => Err(Error::setting("device", device, reason.to_string())),
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_and_auto_goes_without() {
         let error = Compute::open(Device::Gpu(999)).err().expect("no machine has a thousand GPUs");
-        assert!(error.to_string().starts_with("--device gpu:999: ") && error.exit_code() == 1, "{error}");
+        assert!(error.to_string().starts_with("device gpu:999: ") && error.exit_code() == 1, "{error}");
         let auto = Compute::open(Device::Auto).unwrap();
         match gpu::open(0) {
             Ok(driver) => assert!(auto.gpu.is_some() && auto.about() == driver.name()),

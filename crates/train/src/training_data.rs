@@ -16,7 +16,7 @@ use patzer_chess::rng;
 use patzer_data::{AnyReader, Metadata};
 use patzer_fit::wdl;
 use patzer_formats::capabilities::Capabilities;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_prepare::labelled_cache::cache_path;
 use patzer_prepare::{DataSelection, Prepared, Report, RunInputs, Split, paths, prepare, prepare_with};
 
@@ -193,7 +193,7 @@ fn pqr_groups(
     report: &Report<'_>,
 ) -> Result<Prepared<TrainItem>> {
     if data.resolve {
-        return Err(Error::usage("loss = \"pqr\" learns from the moves played: it needs --no-resolve"));
+        return Err(Error::usage("loss = \"pqr\" learns from the moves played").hint(Hint::NoResolve));
     }
     let groups = prepare(data, split, report, &|record, _, _| {
         let position = record.position().ok_or("no legal position")?;
@@ -307,6 +307,6 @@ fn fit_k(items: &[TrainItem]) -> Result<Option<FittedK>> {
     if pairs.is_empty() {
         return Ok(None);
     }
-    let fit = wdl::fit_k(&pairs).map_err(|e| Error::input(format!("{e}; give K with --k")))?;
+    let fit = wdl::fit_k(&pairs).map_err(|e| Error::input(e.to_string()).hint(Hint::GiveK))?;
     Ok(Some(FittedK { k: fit.k, positions: pairs.len() }))
 }

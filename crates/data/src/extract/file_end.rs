@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::summary::Notice;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_pgn::Event;
 
 pub(crate) struct FileEnd {
@@ -40,7 +40,7 @@ impl FileEnd {
                 Ok(FileEnd { file, sha256, bytes, damage: Some(text) })
             }
             Event::Broken { error, .. } => {
-                Err(Error::input(format!("{error}; {left}; --keep-partial keeps what could be read")))
+                Err(Error::input(format!("{error}; {left}")).hint(Hint::KeepPartial))
             }
             Event::Failed(error) => Err(error),
             Event::Chunk(_) => Err(Error::internal("a chunk was not parsed")),

@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::summary::{BadGame, Summary};
 use crate::spill_file::SpillFile;
 use crate::{Metadata, Record, Source};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::run_folder::Earlier;
 use patzer_io::{Lock, checked_line, difference};
 use patzer_pgn::ScoreOptions;
@@ -150,8 +150,8 @@ impl Journal {
         });
         let Some(last) = last else { return Ok(()) };
         if earlier == Earlier::Protect {
-            let reason = "is of an unfinished run; --resume goes on with it, --overwrite starts over";
-            return Err(Error::data(&self.folder, reason));
+            let error = Error::data(&self.folder, "is of an unfinished run");
+            return Err(error.hint(Hint::ResumeOrOverwrite));
         }
         check(&self.folder, &stored.identity, &self.header.identity)?;
         let positions = SpillFile::named(&self.folder.join(POSITIONS), last.length)?;

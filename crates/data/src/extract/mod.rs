@@ -28,7 +28,7 @@ pub use journal::{Journaling, stored};
 use parse::{BufferPool, ChunkParser};
 pub(crate) use parse::{ReasonCounts, is_game};
 use patzer_formats::visits;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 use patzer_io::run_folder::Earlier;
 use patzer_pgn::SurveyedReader;
@@ -104,7 +104,7 @@ pub fn extract(
 
 fn interrupted(kept: bool) -> Error {
     match kept {
-        true => Error::Interrupted("--resume goes on from here"),
+        true => Error::Interrupted("the progress is kept").hint(Hint::Resume),
         false => interrupt::error(),
     }
 }

@@ -150,8 +150,8 @@ fn contradiction(name: &str, tally: &ScoreTally) -> Option<String> {
     let correlation = format!("correlation {white:+.2} with White to move, {black:+.2} with Black to move");
     if tally.is_contradictory() {
         return Some(format!(
-            "{name}: the scores agree with the results for one side only: {correlation}; --eval-side reads them for the \
-             other side"
+            "{name}: the scores agree with the results for one side only: {correlation}; they are of the \
+             other side than they are read for"
         ));
     }
     tally.is_mixed().then(|| {

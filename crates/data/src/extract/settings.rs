@@ -7,7 +7,7 @@ use crate::dedupe::{Dedupe, Keep};
 use crate::output_stage::OutputSettings;
 use crate::{Target, memory};
 use patzer_formats::metadata::Shard;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_pgn::ScoreOptions;
 
 pub(crate) const BAD_GAME: &str = "bad_game";
@@ -48,20 +48,16 @@ impl Settings {
     pub(super) fn output(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
-            return Err(Error::usage(
-                "--mirrored-duplicates says what counts as a duplicate, but none are dropped; add --duplicates first",
-            ));
+            let reason = "says what counts as a duplicate, but none are dropped";
+            return Err(Error::setting("mirrored_duplicates", "", reason).hint(Hint::Duplicates));
         }
         let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });
         if self.visits && (dedupe.is_some() || self.per_game.is_some() || self.sample.is_some()) {
-            return Err(Error::usage(
-                "--visits goes with filters of single positions and games; sample and drop duplicates later",
-            ));
+            let reason = "goes with filters of single positions and games; sample and drop duplicates later";
+            return Err(Error::setting("visits", "", reason));
         }
         if self.shard.is_some() && (self.sample.is_some() || (self.per_game.is_some() && dedupe.is_some())) {
-            return Err(Error::usage(
-                "a shard cannot choose for the whole: give --sample, and --per-game where duplicates are dropped, to `patzer data merge`",
-            ));
+            return Err(Error::usage("a shard cannot choose for the whole").hint(Hint::SampleLater));
         }
         let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
         Ok(OutputSettings { dedupe, per_game, sample, seed, memory: self.memory() })

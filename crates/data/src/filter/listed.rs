@@ -41,7 +41,7 @@ pub(super) enum Keep {
 pub(super) fn file(values: &ParamValues) -> Result<PathBuf> {
     let Listed { file, .. } = params(values.clone())?;
     if file.is_empty() {
-        return Err(Error::usage("filter `listed` needs a file of positions: --filter-set listed.file=NAME"));
+        return Err(Error::usage("filter `listed` needs a file of positions: listed.file=NAME"));
     }
     Ok(file.into())
 }

@@ -106,7 +106,7 @@ impl Pipeline {
         let mut presets = filters.iter().map(|name| Preset::load(name)).collect::<Result<Vec<_>>>()?;
         for text in overrides {
             apply(&mut presets, text)
-                .map_err(|reason| Error::usage(format!("--filter-set {text}: {reason}")))?;
+                .map_err(|reason| Error::setting("filter_set", text, reason.to_string()))?;
         }
         let description = presets.iter().map(describe).collect();
         let mut pipeline =

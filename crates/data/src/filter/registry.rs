@@ -198,7 +198,7 @@ impl fmt::Display for FilterError {
                 f.write_str("write it as filter.parameter=value, for example before_capture.plies=3")
             }
             FilterError::NotInUse(_, used) if used.is_empty() => {
-                f.write_str("there is no --filter that it could change")
+                f.write_str("there is no filter that it could change")
             }
             FilterError::NotInUse(name, used) => {
                 write!(f, "no preset in use has `{name}`; in use are {}", used.join(", "))

@@ -28,7 +28,7 @@ impl GameFiles {
             return Err(Error::data(path, format!("is no name of a file of games ({endings})")));
         }
         if is_stream && per_file.is_some() {
-            return Err(Error::usage("--per-file needs the name of a file that it can number, with -o"));
+            return Err(Error::setting("per_file", "", "needs the name of a file that it can number"));
         }
         let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let (path, written) = (path.to_path_buf(), Vec::new());

@@ -25,7 +25,7 @@ use chunk::{SelectedChunk, SelectedEvent, Selector};
 use files::GameFiles;
 use patzer_formats::recognise::no_games;
 use patzer_formats::stream::CompressedOutput;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{ScoreOptions, SurveyedReader};
 pub use restore::{Restored, restore};
@@ -73,10 +73,8 @@ pub fn select(
     let started = Instant::now();
     let (filters, seen) = pipeline.halves();
     if seen.is_some() {
-        return Err(Error::usage(
-            "filter `duplicates`, or a preset with it, drops positions that have come before, not games; --unique drops \
-             games that have",
-        ));
+        let reason = "filter `duplicates`, or a preset with it, drops positions that have come before, not games";
+        return Err(Error::usage(reason).hint(Hint::UniqueGames));
     }
     let mut collector = Collector {
         files,

@@ -38,22 +38,18 @@ impl RaceSettings {
             return Err(Error::usage("a race allots one pair or more at once"));
         }
         if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(Error::usage(format!(
-                "--confidence {confidence}: write a probability between 0 and 1"
-            )));
+            return Err(Error::setting("confidence", confidence, "write a probability between 0 and 1"));
         }
         if !(0.0..=1.0).contains(&epsilon) {
-            return Err(Error::usage(format!("--epsilon {epsilon}: write a share from 0 to 1")));
+            return Err(Error::setting("epsilon", epsilon, "write a share from 0 to 1"));
         }
         if !(within >= 0.0 && within.is_finite()) {
-            return Err(Error::usage(format!("--within {within}: write Elo, 0 or more")));
+            return Err(Error::setting("within", within, "write Elo, 0 or more"));
         }
         if budget < candidates as u64 {
             let games = 2 * candidates;
-            return Err(Error::usage(format!(
-                "--games {}: {candidates} candidates need {games} games or more",
-                2 * budget
-            )));
+            let reason = format!("{candidates} candidates need {games} games or more");
+            return Err(Error::setting("games", 2 * budget, reason));
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ fn rows_of(reader: &AnyReader) -> Result<ExtraRows> {
     let rows = reader.extra_rows(&[visits::column()])?;
     let there = reader.metadata().extra.iter().any(visits::is);
     rows.filter(|_| there).ok_or_else(|| {
-        let reason = "has no visits of moves; `patzer selfplay --search mcts` writes them";
+        let reason = "has no visits of moves; self-play by playouts writes them";
         Error::data(reader.path(), reason)
     })
 }

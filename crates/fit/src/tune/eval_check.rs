@@ -8,7 +8,7 @@ use super::model::Model;
 use super::outside::unscale;
 use super::reference;
 use super::text::TracePosition;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::grouped;
 
 /// Worst positions kept.
@@ -100,8 +100,8 @@ impl EvalCheck<'_> {
         let (size, bound) = (worst.size(), self.bound);
         let [above, all] = [self.above, self.positions()].map(grouped);
         let of_all = format!("{above} of {all} positions are above {bound}");
-        let go_on = format!("--max-deviation {:.0} goes on", size.ceil());
-        Err(Error::input(format!("{worst}: a deviation of {size:.1} centipawns; {of_all}, and {go_on}")))
+        let error = Error::input(format!("{worst}: a deviation of {size:.1} centipawns; {of_all}"));
+        Err(error.hint(Hint::MaxDeviation(size.ceil())))
     }
 }
 

@@ -12,7 +12,7 @@ use super::traces::Traces;
 use super::tracker::{FitEvent, Losses, Tracker};
 use super::{first_order, lbfgs, second_order};
 use crate::wdl;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 
 /// Rescaling of the values to the mean absolute evaluation of the start.
@@ -89,7 +89,7 @@ pub fn fit(
             // After an interrupt the scores are 0, of which no K is to be fitted.
             interrupt::check()?;
             let fitted = wdl::fit_k(&scored);
-            fitted.map_err(|e| Error::input(format!("{e}; give K with --k")))?.k
+            fitted.map_err(|e| Error::input(e.to_string()).hint(Hint::GiveK))?.k
         }
     };
     let validation =

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::wdl;
 use patzer_chess::score::{expected_score, is_mate};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelSettings {
@@ -49,7 +49,7 @@ impl Labels {
             game.iter().for_each(|game| *games.entry(*game).or_insert(0) += 1);
         })?;
         if fit_scores {
-            let fault = |e: Error| Error::input(format!("the scores' K: {e}; give it with --score-k"));
+            let fault = |e: Error| Error::input(format!("the scores' K: {e}")).hint(Hint::GiveScoreK);
             labels.score_k = wdl::fit_k(&scored).map_err(fault)?.k;
         }
         labels.games = weigh_games.then_some(games);

@@ -38,7 +38,7 @@ pub fn remarks(
         Scale::Impossible(reason) => {
             let about = |stretch: f64| {
                 format!(
-                    "; evaluations are {stretch:.3} times the start's in the mean, and --k {:.4} about keeps them",
+                    "; evaluations are {stretch:.3} times the start's in the mean, and a K of {:.4} about keeps them",
                     outcome.k * stretch
                 )
             };

@@ -83,7 +83,7 @@ pub fn fit_seeds(
         progress(RunEvent::Fitted { seed, outcome: &fitted.outcome });
         first = Some(fitted);
     }
-    let mut fitted = first.ok_or_else(|| Error::usage("--seeds has to be above 0"))?;
+    let mut fitted = first.ok_or_else(|| Error::usage("the number of seeds has to be above 0"))?;
     if runs.len() > 1 {
         fitted.values.spread = Some(spread(&runs));
     }

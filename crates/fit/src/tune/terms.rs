@@ -14,7 +14,7 @@ use super::phase::Phase;
 use super::shape::NumberType;
 use super::term::{Term, is_default};
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 const VERSION: u32 = 1;
 
@@ -152,9 +152,8 @@ impl Terms {
             if let Some((shared, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {
                 if is_fixed(term) && !is_fixed(shared) {
                     let (name, of) = (&term.name, &shared.name);
-                    return Err(Error::usage(format!(
-                        "`{name}` has the values of `{of}`; --fix {of} keeps both"
-                    )));
+                    let error = Error::usage(format!("`{name}` has the values of `{of}`"));
+                    return Err(error.hint(Hint::Fix(of.clone())));
                 }
                 let slots: Vec<[usize; 2]> = twin.map(|i| model.features[i].slots).collect();
                 model.features.extend(slots.into_iter().map(|slots| Feature { part, slots }));
@@ -324,7 +323,7 @@ fixed = true
         let terms = Terms::parse(text, Path::new("x.toml")).unwrap();
         let fixed =
             |names: &[&str]| terms.model(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
-        assert_eq!(fixed(&["b"]).unwrap_err().to_string(), "`b` has the values of `a`; --fix a keeps both");
+        assert_eq!(fixed(&["b"]).unwrap_err().to_string(), "`b` has the values of `a`");
         assert!(fixed(&["a"]).is_ok() && fixed(&["b", "a"]).is_ok());
     }
 

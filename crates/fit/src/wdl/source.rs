@@ -12,7 +12,7 @@ use super::histogram::{Bin, Histogram, Observation, material};
 use patzer_chess::score::{Score, is_mate};
 use patzer_data::{Record, flags};
 use patzer_formats::recognise::no_games;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, ScoreOptions, Scoring, Surveyed, SurveyedReader, tags};
 
@@ -176,8 +176,7 @@ pub fn read<S: Default + Send>(
 /// Positions on a stream are read with their format alone, since recognition would consume their beginning.
 fn nothing_to_read(path: &Path) -> Error {
     if path == Path::new("-") || patzer_io::is_stream(path) {
-        let reason = "holds no games in PGN; for a stream of positions, --input-format names their format";
-        return Error::data(path, reason);
+        return Error::data(path, "holds no games in PGN").hint(Hint::StreamFormat);
     }
     no_games(path)
 }

@@ -75,7 +75,7 @@ impl Reader {
             other => Some(Cow::Owned(other.to_string())),
         };
         if text(FEN).is_none() {
-            return Err(LineError::Structure("no fen; name its key with --map fen=NAME"));
+            return Err(LineError::Structure("no fen; a mapping such as fen=NAME names its key"));
         }
         let record = self.table.record(text, white)?;
         const LATE: &str = "comes after lines without this key; add it to the first line, where null will do";
@@ -100,7 +100,7 @@ fn side(
     let white = columns.white(score).map_err(LineError::Fen)?;
     match before {
         Some(before) if before != white => Err(LineError::Fen(format!(
-            "its `{}` takes another side than the scores before; add side=white or side=mover to --map",
+            "its `{}` takes another side than the scores before; say it by a mapping, side=white or side=mover",
             score.unwrap_or(ROLES[MATE_IN].name)
         ))),
         _ => Ok(Some(white)),

@@ -116,7 +116,7 @@ impl Columns {
             (None, Some("score")) => Ok(false),
             (None, Some("cp") | None) => Ok(true),
             (None, Some(other)) => Err(format!(
-                "whose side do the scores of the column `{other}` take? add side=white or side=mover to --map"
+                "whose side do the scores of the column `{other}` take? say it by a mapping, side=white or side=mover"
             )),
         }
     }
@@ -168,7 +168,7 @@ pub fn find<S: AsRef<str>>(
         }
     }
     if places[FEN].is_none() {
-        return Err(format!("has no column `fen`; name it with --map fen=NAME; it has {}", all()));
+        return Err(format!("has no column `fen`; a mapping such as fen=NAME names another; it has {}", all()));
     }
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
@@ -198,7 +198,7 @@ pub fn announce<'a>(
     let unread: Vec<&str> = unread.collect();
     if !unread.is_empty() {
         let names = unread.join(", ");
-        notices.add(path, format!("columns not read: {names} (--map score=NAME,... reads others)"));
+        notices.add(path, format!("columns not read: {names} (a mapping such as score=NAME reads others)"));
     }
     if white {
         notices.add(path, "scores are read as White's");

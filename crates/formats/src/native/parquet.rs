@@ -64,7 +64,7 @@ impl Dataset {
         if let Some(column) = missing.iter().find(|column| missing::NEEDED.contains(&column.name)) {
             let reason = format!(
                 "is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`; it has {} \
-                 (`patzer data convert --map fen=NAME` reads another)",
+                 (a conversion with the mapping fen=NAME reads another)",
                 column.name,
                 names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
             );

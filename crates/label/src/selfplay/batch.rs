@@ -105,7 +105,6 @@ pub struct Batch {
 }
 
 impl JournalEntry for Batch {
-    const OPTION: &'static str = "-o";
     const OF: &'static str = "self-play";
     const UNITS: [&'static str; 2] = ["batch", "batches"];
     const TEXT: bool = false;

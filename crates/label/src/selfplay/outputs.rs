@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::batch::{Batch, Format, GAMES, GameTotals};
 use super::finished::FinishedGame;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_match::journal::{self, Earlier, JournaledFile};
 use patzer_match::pgn::Header;
 
@@ -42,10 +42,8 @@ impl Outputs {
         let fewest = (0..batches.len()).min_by_key(|&at| batches[at].len()).unwrap_or_default();
         let mut done = batches.get(fewest).cloned().unwrap_or_default();
         if done.is_empty() && most > 1 {
-            let reason = format!(
-                "has no games where another file of the run has {most} batches; --overwrite starts over"
-            );
-            return Err(Error::data(&paths[fewest], reason));
+            let reason = format!("has no games where another file of the run has {most} batches");
+            return Err(Error::data(&paths[fewest], reason).hint(Hint::Overwrite));
         }
         if let Some(last) = done.last()
             && replays

@@ -106,9 +106,10 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     fs::write(&torn, &whole[..whole.len() - 1]).unwrap();
     let before = files(cut.path());
     let paths = ["a.pgn.zst", "a.vf"].map(|name| cut.path().join(name));
-    let error = open(&paths, Earlier::Resume, 40, true).err().unwrap().to_string();
+    let error = open(&paths, Earlier::Resume, 40, true).err().unwrap();
+    let error = format!("{error:?}");
     assert!(
-        error.contains("games 17 to 20 (batch 2)") && error.contains("--overwrite starts over"),
+        error.contains("games 17 to 20 (batch 2)") && error.contains("OverwriteOrOtherFile"),
         "{error}"
     );
     assert!(files(cut.path()) == before);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::Cut;
 use super::answer::{self, Answer};
 use patzer_io::difference;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::run_folder::Earlier;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,8 +101,8 @@ impl Journal {
         let header = journal.header()?;
         match (header, earlier) {
             (Some(_), Earlier::Protect) => {
-                let reason = "is of an unfinished run; --resume goes on with it, --overwrite starts again";
-                return Err(Error::data(&journal.path, reason));
+                let error = Error::data(&journal.path, "is of an unfinished run");
+                return Err(error.hint(Hint::ResumeOrOverwrite));
             }
             (Some(header), Earlier::Resume) => {
                 journal.check(&header, conditions)?;
@@ -144,8 +144,8 @@ impl Journal {
             return Err(Error::data(&self.path, "is a journal of another version of patzer"));
         }
         let Some(difference) = difference(&header.conditions, conditions) else { return Ok(()) };
-        let reason = format!("is of a run with other settings: {difference}; --overwrite starts again");
-        Err(Error::data(&self.path, reason))
+        let reason = format!("is of a run with other settings: {difference}");
+        Err(Error::data(&self.path, reason).hint(Hint::Overwrite))
     }
 
     /// Finds the whole records, also after damage, and cuts off what follows the last one.
@@ -376,7 +376,7 @@ mod tests {
         let open = |nodes, earlier| Journal::open(&output, &conditions(nodes), &cut(0..2), earlier);
         open(5, Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
-            (5, Earlier::Protect, "--resume goes on with it, --overwrite starts again"),
+            (5, Earlier::Protect, "is of an unfinished run"),
             (6, Earlier::Resume, "limit was 5 and is now 6"),
         ] {
             let error = open(nodes, earlier).err().unwrap().to_string();

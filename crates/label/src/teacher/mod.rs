@@ -17,7 +17,7 @@ use crate::tables::Tables;
 use patzer_chess::PackedMove;
 use patzer_data::{AnyWriter, DataFile, Metadata, Record, Target, Written, flags};
 use patzer_formats::extra_rows::ExtraRows;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 use patzer_match::{Control, Time};
 
@@ -74,7 +74,7 @@ pub fn write(
     }
     while let Some(block) = blocks.next(&mut records)? {
         if interrupt::requested() {
-            return Err(Error::Interrupted("the answers are kept; --resume goes on"));
+            return Err(Error::Interrupted("the answers are kept").hint(Hint::Resume));
         }
         let finished = journal.read(block)?;
         if finished.positions != checksum(&records) || finished.answers.len() != records.len() {

@@ -16,7 +16,7 @@ use super::answer::Answer;
 use super::blocks::{Blocks, Cut, checksum};
 use super::journal::{Finished, Journal};
 use patzer_data::{DataFile, Record};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_match::participant::Participant;
 use patzer_match::{Analyst, Control, PlayerError};
 
@@ -120,8 +120,8 @@ fn feed(
 }
 
 pub(super) fn other_positions(data: &Path) -> Error {
-    let reason = "has other positions than those that the journal has answers to; --overwrite starts again";
-    Error::data(data, reason)
+    let reason = "has other positions than those that the journal has answers to";
+    Error::data(data, reason).hint(Hint::Overwrite)
 }
 
 enum News {
@@ -157,7 +157,7 @@ fn collect(
     match failed {
         Some(error) => Err(error),
         None if stop.load(Ordering::Relaxed) => {
-            Err(Error::Interrupted("the finished positions are kept; --resume goes on"))
+            Err(Error::Interrupted("the finished positions are kept").hint(Hint::Resume))
         }
         None => Ok(()),
     }

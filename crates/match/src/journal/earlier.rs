@@ -8,21 +8,20 @@ use super::entry::JournalEntry;
 use super::stored::is_journal;
 use super::{agree, ahead, aside, line};
 use patzer_io::difference;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
-    let option = E::OPTION;
     if path == Path::new("-") || is_journal(path) {
-        return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
+        return Err(Error::usage(format!("{}: name a file for the games", path.display())));
     }
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     if E::TEXT && ending.is_some_and(|ending| matches!(&*ending, "gz" | "bz2" | "zst" | "xz" | "zip")) {
         let reason = "games are written plain, so that a run can go on; compress the file afterwards";
-        return Err(Error::usage(format!("{option} {}: {reason}", path.display())));
+        return Err(Error::usage(format!("{}: {reason}", path.display())));
     }
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         // Not even /dev/null: a resumed run reads the file back.
-        return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
+        return Err(Error::data(path, "is not a regular file").hint(Hint::OtherFile));
     }
     Ok(())
 }
@@ -55,16 +54,15 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
     }
     let kept = if ahead > 0 { format!(", and {ahead} ahead of an unfinished one") } else { String::new() };
     let reason = format!(
-        "is of an unfinished {} of {done} {}{kept}; --resume goes on, --overwrite starts over, {} names another file",
+        "is of an unfinished {} of {done} {}{kept}",
         E::OF,
-        E::UNITS[usize::from(done != 1)],
-        E::OPTION
+        E::UNITS[usize::from(done != 1)]
     );
-    Err(Error::data(path, reason))
+    Err(Error::data(path, reason).hint(Hint::ResumeOrOtherFile))
 }
 
 pub(super) fn check_conditions<E: JournalEntry>(path: &Path, then: &Value, now: &Value) -> Result<()> {
     let Some(difference) = difference(then, now) else { return Ok(()) };
-    let reason = format!("is of a {} with other settings: {difference}; --overwrite starts over", E::OF);
-    Err(Error::data(path, reason))
+    let reason = format!("is of a {} with other settings: {difference}", E::OF);
+    Err(Error::data(path, reason).hint(Hint::Overwrite))
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
-    const OPTION: &'static str;
     const OF: &'static str;
     /// One entry and several: "pair", "pairs".
     const UNITS: [&'static str; 2];

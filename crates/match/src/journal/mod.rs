@@ -32,7 +32,7 @@ use ahead::AheadFile;
 use earlier::{check_conditions, check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::checked_line;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::counted;
 
 pub use ahead::Ahead;
@@ -142,12 +142,11 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut journal = match OpenOptions::new().read(true).write(true).open(&journal_path) {
             Ok(journal) => journal,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let option = E::OPTION;
                 let has_games = std::fs::metadata(path).is_ok_and(|about| about.len() > 0);
                 if has_games || is_ahead {
-                    let remedy = format!("move it away, or name another with {option}");
-                    let reason = format!("exists and has no journal beside it; {remedy}");
-                    return Err(Error::data(if has_games { path } else { &ahead }, reason));
+                    let reason = "exists and has no journal beside it; move it away";
+                    let error = Error::data(if has_games { path } else { &ahead }, reason);
+                    return Err(error.hint(Hint::OtherFile));
                 }
                 return Ok(None);
             }
@@ -165,9 +164,8 @@ impl<E: JournalEntry> JournaledFile<E> {
         if is_ours {
             journal.read_to_end(&mut text).map_err(|e| Error::io(&journal_path, e))?;
         } else {
-            let reason =
-                format!("exists and is not a journal of patzer; name another file with {}", E::OPTION);
-            return Err(Error::data(&journal_path, reason));
+            let error = Error::data(&journal_path, "exists and is not a journal of patzer");
+            return Err(error.hint(Hint::OtherFile));
         }
         Ok(Some((journal, text)))
     }
@@ -213,8 +211,8 @@ impl<E: JournalEntry> JournaledFile<E> {
         let journal_path = E::journal(path);
         let Some(first) = text.iter().position(|&byte| byte == b'\n') else {
             if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
-                let reason = "is cut off, so nothing is known of the games; --overwrite starts over";
-                return Err(Error::at(&journal_path, "line 1", reason));
+                let reason = "is cut off, so nothing is known of the games";
+                return Err(Error::at(&journal_path, "line 1", reason).hint(Hint::Overwrite));
             }
             clear::<E>(path, text, true)?;
             return Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() });
@@ -230,8 +228,8 @@ impl<E: JournalEntry> JournaledFile<E> {
         if let Some(fault) = &survey.fault {
             let of_journal = matches!(fault, agree::Fault::Journal { .. });
             let (place, reason) = fault.place(path, &survey);
-            let reason = format!("{reason}; --overwrite starts over, {} names another file", E::OPTION);
-            return Err(Error::at(if of_journal { &journal_path } else { path }, place, reason));
+            let error = Error::at(if of_journal { &journal_path } else { path }, place, reason);
+            return Err(error.hint(Hint::OverwriteOrOtherFile));
         }
         let rest = if E::TEXT { agree::rest(&survey, file.as_ref()) } else { 0 };
         if rest > 0 && survey.complete {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::JournalEntry;
 use super::{JournaledFile, aside};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 impl<E: JournalEntry> JournaledFile<E> {
     /// The files are under their names, so that `--resume` finds them.
@@ -23,21 +23,15 @@ impl<E: JournalEntry> JournaledFile<E> {
         let Some(((_, path), _)) = changed else { return Ok(()) };
         let path = path.to_path_buf();
         self.lost = true;
-        let reason = match self.rescue() {
+        let lost = format!("was removed, replaced or changed during the {}", E::OF);
+        match self.rescue() {
             Some(saved) => {
-                let (saved, option) = (saved.display(), E::OPTION);
-                format!(
-                    "was removed, replaced or changed during the {}; the games are in {saved}, and \
-                     {option} {saved} --resume goes on",
-                    E::OF
-                )
+                let saved = saved.display();
+                let error = Error::data(path, format!("{lost}; the games are in {saved}"));
+                Err(error.hint(Hint::ResumeIn(saved.to_string())))
             }
-            None => format!(
-                "was removed, replaced or changed during the {}, and its games could not be saved",
-                E::OF
-            ),
-        };
-        Err(Error::data(path, reason))
+            None => Err(Error::data(path, format!("{lost}, and its games could not be saved"))),
+        }
     }
 
     /// Copies both files from their open descriptors to the first place that takes them.

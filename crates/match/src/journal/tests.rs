@@ -25,7 +25,7 @@ pub(super) fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {
 pub(super) fn refused(path: &Path, earlier: Earlier) -> String {
     let error = open(path, earlier).err().expect("it is refused");
     assert_eq!(error.exit_code(), 1);
-    error.to_string()
+    format!("{error} {error:?}")
 }
 
 pub(super) fn text(pair: usize) -> String {
@@ -139,7 +139,7 @@ fn games_shorter_than_the_journal_counts_are_damage_and_stay() {
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
         assert!(
-            error.contains(&format!("ends at byte {length}")) && error.contains("--overwrite"),
+            error.contains(&format!("ends at byte {length}")) && error.contains("OverwriteOrOtherFile"),
             "{error}"
         );
         assert_eq!(files(&path), before);
@@ -206,7 +206,7 @@ fn a_difference_is_named_by_game_and_line_and_leaves_every_byte() {
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
         assert!(
-            error.contains(says) && error.contains("--overwrite starts over, -o names another"),
+            error.contains(says) && error.contains("OverwriteOrOtherFile"),
             "{error}"
         );
         assert_eq!(files(&path), before);
@@ -219,7 +219,7 @@ fn unfinished_runs_stop_a_new_one_and_finished_ones_are_moved_aside() {
     let before = files(&path);
     let error = refused(&path, Earlier::Protect);
     assert!(
-        ["unfinished match of 2 pairs", "--resume", "--overwrite"].iter().all(|part| error.contains(part)),
+        ["unfinished match of 2 pairs", "ResumeOrOtherFile"].iter().all(|part| error.contains(part)),
         "{error}"
     );
     assert_eq!(files(&path), before);

@@ -5,7 +5,7 @@ use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{PoolStatus, pool_status, shift_to, unanchored_pools};
 use super::results::Results;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum White {
@@ -31,13 +31,13 @@ impl Settings {
     /// Checks numbers that a person gave.
     pub fn check(&self) -> Result<()> {
         if !(self.scale.is_finite() && self.scale > 0.0) {
-            return Err(Error::usage(format!("--scale {}: must be above 0", self.scale)));
+            return Err(Error::setting("scale", self.scale, "must be above 0"));
         }
         if !(self.prior.is_finite() && self.prior >= 0.0) {
-            return Err(Error::usage(format!("--prior {}: must be 0 or more", self.prior)));
+            return Err(Error::setting("prior", self.prior, "must be 0 or more"));
         }
         if !self.average.is_finite() {
-            return Err(Error::usage(format!("--average {}: must be a number", self.average)));
+            return Err(Error::setting("average", self.average, "must be a number"));
         }
         Ok(())
     }
@@ -95,15 +95,14 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let status = if settings.prior > 0.0 { vec![PoolStatus::Pool(0); n] } else { pool_status(results) };
     let rated: Vec<bool> = status.iter().map(|status| matches!(status, PoolStatus::Pool(_))).collect();
     if !rated.contains(&true) {
-        return Err(Error::input(
-            "no two players have both scored against each other, so no rating is finite; --prior 2 gives finite ones",
-        ));
+        let reason = "no two players have both scored against each other, so no rating is finite";
+        return Err(Error::input(reason).hint(Hint::Prior));
     }
     for &(player, _) in &settings.anchors {
         if !rated[player] {
             let name = &results.players[player];
             let reason = "has no finite rating in these games, so it cannot be an anchor";
-            return Err(Error::usage(format!("--anchor: \"{name}\" {reason}")));
+            return Err(Error::setting("anchor", "", format!("\"{name}\" {reason}")));
         }
     }
     let counted = results.only(|player| rated[player]);
@@ -143,10 +142,8 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let held = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &status, &free) };
     let problem = Problem { model: settings.model, edges, free, held, white_free, unseen };
     if white_free && problem.hides_white() {
-        return Err(Error::usage(
-            "--white auto: these pairings and colours do not separate White's advantage from the ratings; --white 0 \
-             does without it",
-        ));
+        let reason = "these pairings and colours do not separate White's advantage from the ratings";
+        return Err(Error::setting("white", "auto", reason).hint(Hint::WithoutWhite));
     }
     let start = State { players: start, white, draw: settings.model.start() };
     let (mut state, steps) = newton(&problem, start)?;
@@ -365,8 +362,8 @@ mod tests {
         let ladder = [("a", "b", [5, 3, 2]), ("b", "c", [2, 3, 5])];
         for games in [&one_colour[..], &ladder] {
             for anchors in [&[][..], &[(0, 2500.0)]] {
-                let error = fitted(games, anchors, 0.0).unwrap_err().to_string();
-                assert!(error.contains("--white 0"), "{error}");
+                let error = fitted(games, anchors, 0.0).unwrap_err();
+                assert!(matches!(error, Error::Hinted(_, Hint::WithoutWhite)), "{error:?}");
             }
             assert!(fitted(games, &[], 2.0).is_ok(), "games against the average have both colours");
             assert!(fitted(games, &[(0, 2500.0), (2, 2400.0)], 0.0).is_ok());
@@ -384,6 +381,7 @@ mod tests {
         let elo: Vec<f64> = fitted.elo.iter().map(|elo| elo.unwrap()).collect();
         assert!((elo[0] + elo[1] - 4600.0).abs() < 1e-6 && (elo[2] + elo[3] - 4600.0).abs() < 1e-6);
         let none = Results::of(&[("a", "b", [2, 0, 0])]);
-        assert!(fit(&none, &Settings::default()).unwrap_err().to_string().contains("--prior"));
+        let error = fit(&none, &Settings::default()).unwrap_err();
+        assert!(matches!(error, Error::Hinted(_, Hint::Prior)), "{error:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! of players need no matrix.
 
 use super::likelihood::ResultModel;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Edge {
@@ -196,7 +196,7 @@ pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
 }
 
 fn unsettled() -> Error {
-    Error::input("the ratings do not settle: some players have hardly a common opponent; --prior 2 helps")
+    Error::input("the ratings do not settle: some players have hardly a common opponent").hint(Hint::Prior)
 }
 
 /// Newton step, preconditioned by the diagonal.

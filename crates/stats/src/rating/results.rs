@@ -45,7 +45,7 @@ impl Results {
         for (name, elo) in fixed {
             let player = self.player(name)?;
             if anchors.iter().any(|(known, _)| *known == player) {
-                return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
+                return Err(Error::setting("anchor", "", format!("\"{name}\" is fixed twice")));
             }
             anchors.push((player, *elo));
         }

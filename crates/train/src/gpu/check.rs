@@ -9,7 +9,7 @@ use crate::loader::evenly;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::{Forward, Settings, TrainItem};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 /// Positions compared: enough to give every kernel several blocks.
 const POSITIONS: usize = 4096;
@@ -102,9 +102,10 @@ impl Gpu {
 
     fn fault(&self, what: &str) -> Error {
         Error::internal(format!(
-            "{} {what}: a fault of patzer or of the driver, please report it; --device cpu trains without it",
+            "{} {what}: a fault of patzer or of the driver, please report it",
             self.work.driver.name()
         ))
+        .hint(Hint::Cpu)
     }
 }
 

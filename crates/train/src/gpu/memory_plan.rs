@@ -174,8 +174,8 @@ impl MemoryPlan {
             MemoryPlan::new(&layout, settings, self.batch).bytes() as u64 <= free
         });
         let advice = match hidden {
-            Some(hidden) => format!("hidden = {hidden} would fit, and so would --device cpu"),
-            None => "no hidden layer of 32 neurons or more would fit; --device cpu would".to_string(),
+            Some(hidden) => format!("hidden = {hidden} would fit, and so would the CPU's memory"),
+            None => "no hidden layer of 32 neurons or more would fit; the CPU's memory may".to_string(),
         };
         format!(
             "{network} needs {needed} MiB of the GPU's memory ({weights} for weights and optimiser), and {free_now} MiB \
@@ -199,7 +199,7 @@ mod tests {
         assert!(said.starts_with("(768->1024)x2->1 screlu needs "));
         assert!(said.contains("hidden = 992 would fit, and"));
         assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
-        assert!(whole.too_large(1 << 10, &settings).contains("; --device cpu would"));
+        assert!(whole.too_large(1 << 10, &settings).contains("; the CPU's memory may"));
     }
 
     #[test]

@@ -43,7 +43,7 @@ use super::position_weight::PositionWeight;
 use super::target::Target;
 use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 pub(crate) struct Gpu {
     work: Launcher,
@@ -70,8 +70,8 @@ impl Gpu {
     ) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = kernel_args::unknown_block(blocks.iter().map(|block| block.name)) {
-            let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");
-            return Err(Error::usage(reason));
+            let reason = format!("no kernel finds features of `{block}` on a GPU yet");
+            return Err(Error::usage(reason).hint(Hint::Cpu));
         }
         if settings.quantisation_aware > 0.0 && !kernel_args::lists_in_order(&model.layout.architecture) {
             // Rounded sums are often exactly 0 or 1, where their last bit decides on the derivative.

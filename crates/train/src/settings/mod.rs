@@ -320,7 +320,7 @@ impl Settings {
         let table = toml::Table::try_from(self).map_err(|e| Error::internal(e.to_string()))?;
         let (mut changed, mut settings) = (toml::Table::new(), self.clone());
         for change in changes {
-            let fault = |reason: String| Error::usage(format!("--set {change}: {reason}"));
+            let fault = |reason: String| Error::setting("set", change, reason);
             let (key, text) =
                 change.split_once('=').ok_or_else(|| fault("has to be KEY=VALUE".to_string()))?;
             let (key, text) = (key.trim(), text.trim());
@@ -454,9 +454,9 @@ mod tests {
         assert_eq!(settings.architecture().to_string(), "(768x5hm->128)x2->16->32->1 screlu");
         assert_eq!(settings.final_wdl, Some(0.5));
         assert!(
-            set(&["mirrored=true"]).unwrap_err().starts_with("--set mirrored=true: unknown field `mirrored`")
+            set(&["mirrored=true"]).unwrap_err().starts_with("set mirrored=true: unknown field `mirrored`")
         );
-        assert!(set(&["mirror=maybe"]).unwrap_err().starts_with("--set mirror=maybe: invalid type"));
+        assert!(set(&["mirror=maybe"]).unwrap_err().starts_with("set mirror=maybe: invalid type"));
         assert!(set(&["mirror"]).unwrap_err().contains("KEY=VALUE"));
         assert!(set(&["wdl=2"]).unwrap_err().contains("wdl = 2"));
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::tune::runs::{RunSettings, fit_seeds};
 use crate::tune::traces::SplitTraces;
+use patzer_io::error::{Error, Hint};
 use patzer_stats::Cholesky;
 
 fn by_evidence() -> Settings {
@@ -311,8 +312,8 @@ fn the_engines_evaluation_is_compared_by_phase() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let verdict = check.verdict().unwrap_err().to_string();
-    let told =
-        "a deviation of 15.0 centipawns; 2 of 3 positions are above 0.5, and --max-deviation 15 goes on";
-    assert!(verdict.ends_with(told), "{verdict}");
+    let verdict = check.verdict().unwrap_err();
+    assert!(matches!(verdict, Error::Hinted(_, Hint::MaxDeviation(15.0))), "{verdict:?}");
+    let told = "a deviation of 15.0 centipawns; 2 of 3 positions are above 0.5";
+    assert!(verdict.to_string().ends_with(told), "{verdict}");
 }
