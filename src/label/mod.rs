@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::evaluation::load;
+use crate::given::Given;
 use crate::prepare::{InputFormat, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::{AnyReader, DataFile, Target};
@@ -26,26 +27,34 @@ use patzer_prepare::leaf::{Method, Settings};
 ///
 /// With --engine, a UCI engine searches each position; its score and depth replace those of the dataset, and its best
 /// move and win/draw/loss are added. With --tb, endgame tables correct results and scores. Neither looks for leaves.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
     patzer label --depth 4 --rescore       by a search of 4 plies, whose score replaces the game's\n  \
     patzer label --eval new.nnue -o relabelled.parquet\n  \
     patzer label --engine \"cmd=stockfish option.Hash=16\" --nodes 1000    by another engine → rescored.parquet\n  \
-    patzer label --engine cmd=./lc0 --movetime 50 --concurrency 2 --resume  go on after an interruption\n  \
+    patzer label --engine cmd=./lc0 --movetime 50 --concurrency 2\n  \
+    patzer label --resume                  go on after an interruption\n  \
     patzer label --tb syzygy/ --tb-game    results and scores by endgame tables\n\n\
     docs/teachers.md says what is stored, what a resumed run repeats, and what it costs.")]
 pub struct LabelArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// Positions to label, in any format
     #[arg(default_value = "positions.parquet")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     data: PathBuf,
 
     #[command(flatten)]
+    #[serde(flatten)]
     input: InputFormat,
 
     /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or
     /// rescored.parquet with --engine or --tb]
     #[arg(short, long, value_name = "FILE")]
+    #[serde(skip)]
     output: Option<PathBuf>,
 
     /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
@@ -54,6 +63,7 @@ pub struct LabelArgs {
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(long, default_value = "default-hce", value_name = "EVAL", conflicts_with_all = ["engine", "tb"])]
+    #[serde(serialize_with = "patzer_io::path_text")]
     eval: PathBuf,
 
     /// Search this many plies instead, and resolve the end of the principal variation
@@ -69,9 +79,11 @@ pub struct LabelArgs {
     rescore: bool,
 
     #[command(flatten)]
+    #[serde(flatten)]
     teacher: teacher::TeacherArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     tables: tables::TableArgs,
 }
 
@@ -89,7 +101,7 @@ impl LabelArgs {
     }
 
     fn output(&self) -> PathBuf {
-        let other = self.teacher.engine.is_some() || self.tables.tb.is_some();
+        let other = self.teacher.is_asked() || self.tables.tb.is_some();
         let name = if other { "rescored.parquet" } else { "labelled.parquet" };
         self.output.clone().unwrap_or_else(|| name.into())
     }
@@ -125,7 +137,7 @@ impl fmt::Display for LabelResult {
 
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    if args.teacher.engine.is_some() {
+    if args.teacher.is_asked() {
         return teacher::run(args, ui);
     }
     if args.tables.tb.is_some() {

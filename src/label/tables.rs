@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::LabelArgs;
 use crate::{Error, Result, Status, Ui};
@@ -12,12 +12,13 @@ use patzer_io::number::grouped;
 use patzer_label::tables::{Changes, TableCounts, Tables, correct_file};
 use patzer_match::Syzygy;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Endgame tables")]
 pub struct TableArgs {
     /// Folder of Syzygy tables that correct results and scores; WDL tables alone do so after captures and pawn moves,
     /// DTZ tables always
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub tb: Option<PathBuf>,
 
     /// Give earlier positions the result of the next one of their game that the tables decide

@@ -2,11 +2,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::ArgGroup;
 use indicatif::ProgressBar;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::LabelArgs;
 use super::tables::Changed;
+use crate::given;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_fit::wdl::scale::{Scale, ScaleSample};
@@ -17,52 +20,59 @@ use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
 use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_block};
 use patzer_match::conditions::PlayerConditions;
+use patzer_match::journal::Key;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Analyst, Control, Spec, Time};
 use patzer_pgn::Factor;
 
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Teacher")]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Teacher", group = ArgGroup::new("asked").args(["engine", "resume"]).multiple(true))]
 pub struct TeacherArgs {
     /// A UCI engine that searches each position: "cmd=stockfish option.Hash=16", with the keys of `match --engine`
     #[arg(long, value_name = "SPEC")]
     pub engine: Option<String>,
 
     /// Milliseconds a position
-    #[arg(long, value_name = "MS", requires = "engine", conflicts_with_all = ["depth", "nodes"], value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(long, value_name = "MS", requires = "asked", conflicts_with_all = ["depth", "nodes"], value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     movetime: Option<u64>,
 
     /// Engines at the same time; the result does not depend on it unless time limits the searches
     /// [default: --threads, divided by the engine's own]
-    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
     /// Factor for all scores but mates, such as 0.1 for an engine that says thousandths of a pawn [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "engine")]
+    #[arg(long, value_name = "FACTOR", requires = "asked")]
     score_scale: Option<Factor>,
 
     /// Positions that an engine searches before it forgets them (ucinewgame) [default: 64, fewer with long searches]
-    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536), hide_short_help = true)]
+    #[arg(long, value_name = "N", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=65_536), hide_short_help = true)]
     block: Option<u32>,
 
     /// Label the i-th of n pieces; `data merge` joins them to the bytes of the whole
-    #[arg(long, value_name = "i/n", requires = "engine", hide_short_help = true)]
+    #[arg(long, value_name = "i/n", requires = "asked", hide_short_help = true)]
     shard: Option<Shard>,
 
     /// Seconds for a search beyond --movetime; an engine that takes longer is started again
-    #[arg(long, value_name = "S", requires = "engine", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
+    #[arg(long, value_name = "S", requires = "asked", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
     stall_timeout: u64,
 
-    /// Go on with the unfinished run of the journal beside the output
-    #[arg(long, requires = "engine")]
+    /// Resume the unfinished run of the output; options not given are taken from its journal
+    #[arg(long)]
+    #[serde(skip)]
     resume: bool,
 
-    /// Start again in place of an unfinished run
-    #[arg(long, requires = "engine", conflicts_with = "resume")]
+    /// Start over where an unfinished run lies; without this it stops
+    #[arg(long, requires = "asked", conflicts_with = "resume")]
+    #[serde(skip)]
     overwrite: bool,
 }
 
 impl TeacherArgs {
+    pub fn is_asked(&self) -> bool {
+        self.engine.is_some() || self.resume
+    }
+
     fn score_scale(&self) -> f64 {
         self.score_scale.map_or(1.0, |Factor(factor)| factor)
     }
@@ -119,6 +129,53 @@ impl fmt::Display for TeacherResult {
 }
 
 pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
+    let stored = if args.teacher.resume { Journal::stored(&args.output())? } else { None };
+    match stored {
+        Some(stored) => {
+            let journal = Journal::path_of(&args.output());
+            let stored: Stored =
+                serde_json::from_value(stored).map_err(|e| Error::data(&journal, e.to_string()))?;
+            if args.teacher.engine.is_none() && !stored.is_of_user() {
+                let reason = "was not written by this user on this machine; --engine names the program to run";
+                return Err(Error::data(journal, reason));
+            }
+            let arguments: LabelArgs = serde_json::from_value(stored.settings.into())
+                .map_err(|e| Error::data(journal, e.to_string()))?;
+            label(&args.given.replace(arguments)?, ui)
+        }
+        None if args.teacher.engine.is_none() => {
+            let reason = "has no unfinished run to resume; `patzer label --engine SPEC` starts one";
+            Err(Error::data(args.output(), reason))
+        }
+        None => label(args, ui),
+    }
+}
+
+/// Arguments in a journal, signed by the user who started the run, since a resumed one runs their program.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    settings: Map<String, Value>,
+    signature: Option<String>,
+}
+
+impl Stored {
+    fn new(settings: Map<String, Value>) -> Stored {
+        let mut stored = Stored { settings, signature: None };
+        stored.signature = Key::of_user().ok().map(|key| key.sign(&stored.signed_text()));
+        stored
+    }
+
+    fn signed_text(&self) -> Vec<u8> {
+        format!("label {}", Value::from(self.settings.clone())).into_bytes()
+    }
+
+    fn is_of_user(&self) -> bool {
+        let (key, signature) = (Key::of_user().ok(), self.signature.as_deref());
+        key.zip(signature).is_some_and(|(key, signature)| key.verifies(&self.signed_text(), signature))
+    }
+}
+
+fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
     check(args, &output, ui)?;
     let spec = program::spec("--engine", given.engine.as_deref().unwrap_or_default())?;
@@ -150,7 +207,9 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         (_, true) => Earlier::Overwrite,
         _ => Earlier::Protect,
     };
-    let mut journal = Journal::open(&output, &conditions, &cut, earlier)?;
+    let arguments = Stored::new(given::settings(args)?);
+    let arguments = serde_json::to_value(arguments).map_err(|e| Error::internal(e.to_string()))?;
+    let mut journal = Journal::open(&output, &conditions, &arguments, &cut, earlier)?;
     let teacher = Teacher {
         concurrency: program::at_once(given.concurrency, &participant),
         restart: spec.restart.unwrap_or(false),

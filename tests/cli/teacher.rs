@@ -275,8 +275,22 @@ fn an_unfinished_run_goes_on_only_with_its_own_settings() {
     let said =
         error(&label(folder.path(), "option.Mode=hang@20", "other.parquet --nodes 9 --block 4 --resume"));
     assert!(said.contains("other.parquet: has other positions"), "{said}");
-    let rest = "--nodes 9 --block 4 --resume --stall-timeout 1";
-    let said = labelled(folder.path(), "option.Mode=hang@20", rest);
+    let resumed = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        command.current_dir(folder.path()).env(mock::VARIABLE, "teacher").stdin(Stdio::null());
+        command.args(["label", "--resume", "--stall-timeout", "1", "--json"]).args(more).output().unwrap()
+    };
+    assert!(error(&resumed(&["-o", "none.parquet"])).contains("has no unfinished run to resume"));
+    let bytes = std::fs::read(&journal).unwrap();
+    let (end, signed) = (bytes.iter().position(|&byte| byte == b'\n').unwrap(), b"\"signature\":\"");
+    let at = bytes[..end].windows(signed.len()).position(|text| text == signed).unwrap() + signed.len();
+    let mut foreign = bytes.clone();
+    foreign[at] = if foreign[at] == b'0' { b'1' } else { b'0' };
+    std::fs::write(&journal, foreign).unwrap();
+    assert!(error(&resumed(&[])).contains("not written by this user"));
+    std::fs::write(&journal, bytes).unwrap();
+    let said = resumed(&[]);
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert!(said["searched"].as_u64().unwrap() < 60 && said["positions"] == 60);
 }
 

@@ -24,6 +24,9 @@ struct Header {
     /// Conditions that decide the answers; a resumed run has the same.
     #[serde(default)]
     conditions: Value,
+    /// Arguments of the run in the caller's form, which [`Journal::stored`] gives back.
+    #[serde(default)]
+    arguments: Value,
 }
 
 const FORMAT: u32 = 2;
@@ -80,8 +83,26 @@ impl Journal {
         name.into()
     }
 
+    /// Arguments of the unfinished run of an output; `None` without a journal.
+    pub fn stored(output: &Path) -> Result<Option<Value>> {
+        let path = Journal::path_of(output);
+        match File::open(&path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            file => {
+                let (header, _) = header(&file.map_err(|e| Error::io(&path, e))?, &path)?;
+                Ok(header.map(|header| header.arguments))
+            }
+        }
+    }
+
     /// Opens or creates the journal of an output for a run of these blocks.
-    pub fn open(output: &Path, conditions: &Value, cut: &Cut, earlier: Earlier) -> Result<Journal> {
+    pub fn open(
+        output: &Path,
+        conditions: &Value,
+        arguments: &Value,
+        cut: &Cut,
+        earlier: Earlier,
+    ) -> Result<Journal> {
         let path = Journal::path_of(output);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| Error::create(&path, e))?;
@@ -98,7 +119,8 @@ impl Journal {
             synced: Instant::now(),
             dirty: false,
         };
-        let header = journal.header()?;
+        let (header, end) = header(&journal.file, &journal.path)?;
+        journal.end = end;
         match (header, earlier) {
             (Some(_), Earlier::Protect) => {
                 let error = Error::data(&journal.path, "is of an unfinished run");
@@ -109,7 +131,8 @@ impl Journal {
                 journal.scan()?;
             }
             _ => {
-                let header = Header { patzer_teacher: FORMAT, conditions: conditions.clone() };
+                let (conditions, arguments) = (conditions.clone(), arguments.clone());
+                let header = Header { patzer_teacher: FORMAT, conditions, arguments };
                 let mut line = serde_json::to_vec(&header).map_err(|e| Error::internal(e.to_string()))?;
                 line.push(b'\n');
                 journal.cut(0)?;
@@ -118,25 +141,6 @@ impl Journal {
             }
         }
         Ok(journal)
-    }
-
-    /// Reads the first line; `None` if it was not written whole.
-    fn header(&mut self) -> Result<Option<Header>> {
-        let foreign = || Error::data(&self.path, "exists and is not a journal of `patzer label --engine`");
-        let (mut line, mut byte) = (Vec::new(), [0]);
-        let mut file = BufReader::new(&self.file);
-        while line.len() < 1 << 20 && file.read(&mut byte).map_err(|e| Error::io(&self.path, e))? == 1 {
-            if byte[0] == b'\n' {
-                self.end = line.len() as u64 + 1;
-                return serde_json::from_slice(&line).map(Some).map_err(|_| foreign());
-            }
-            line.push(byte[0]);
-            let start = line.len().min(MAGIC.len());
-            if line[..start] != MAGIC[..start] {
-                return Err(foreign());
-            }
-        }
-        Ok(None)
     }
 
     fn check(&self, header: &Header, conditions: &Value) -> Result<()> {
@@ -242,6 +246,25 @@ impl Journal {
     }
 }
 
+/// Reads the first line and its length; `None` if it was not written whole.
+fn header(file: &File, path: &Path) -> Result<(Option<Header>, u64)> {
+    let foreign = || Error::data(path, "exists and is not a journal of a labelling by an engine");
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    let mut file = BufReader::new(file);
+    while line.len() < 1 << 20 && file.read(&mut byte).map_err(|e| Error::io(path, e))? == 1 {
+        if byte[0] == b'\n' {
+            let header = serde_json::from_slice(&line).map_err(|_| foreign())?;
+            return Ok((Some(header), line.len() as u64 + 1));
+        }
+        line.push(byte[0]);
+        let start = line.len().min(MAGIC.len());
+        if line[..start] != MAGIC[..start] {
+            return Err(foreign());
+        }
+    }
+    Ok((None, 0))
+}
+
 fn encode(finished: &Finished) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + finished.answers.len() * answer::BYTES + 4);
     bytes.extend(finished.block.to_le_bytes());
@@ -314,7 +337,7 @@ mod tests {
         let path = Journal::path_of(&output);
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &conditions(5), &cut(10..14), Earlier::Protect).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Protect).unwrap();
             for block in [11, 10, 13] {
                 ends.push(journal.end);
                 journal.append(&finished(block)).unwrap();
@@ -325,7 +348,7 @@ mod tests {
         let all = std::fs::read(&path).unwrap();
         for length in 0..=all.len() {
             std::fs::write(&path, &all[..length]).unwrap();
-            let mut journal = Journal::open(&output, &conditions(5), &cut(10..14), Earlier::Resume).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Resume).unwrap();
             let records = ends[1..].iter().filter(|end| **end <= length as u64).count();
             let there: Vec<usize> = [11, 10, 13][..records].to_vec();
             let found = journal.finished();
@@ -344,7 +367,7 @@ mod tests {
         let output = folder.path().join("x.parquet");
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &conditions(5), &cut(0..3), Earlier::Protect).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Protect).unwrap();
             for block in 0..3 {
                 ends.push(journal.end as usize);
                 journal.append(&finished(block)).unwrap();
@@ -357,7 +380,7 @@ mod tests {
             let mut damaged = all.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &damaged).unwrap();
-            let mut journal = Journal::open(&output, &conditions(5), &cut(0..3), Earlier::Resume).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Resume).unwrap();
             let lost = ends.iter().rposition(|end| *end <= bit / 8).unwrap();
             let kept = (0..3).map(|block| (block != lost).then_some(7)).collect::<Vec<_>>();
             assert_eq!((journal.finished(), journal.answered()), (kept, 4), "bit {bit}");
@@ -373,7 +396,7 @@ mod tests {
     fn an_unfinished_run_is_neither_lost_nor_mixed_with_another() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
-        let open = |nodes, earlier| Journal::open(&output, &conditions(nodes), &cut(0..2), earlier);
+        let open = |nodes, earlier| Journal::open(&output, &conditions(nodes), &Value::Null, &cut(0..2), earlier);
         open(5, Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
             (5, Earlier::Protect, "is of an unfinished run"),
