@@ -70,7 +70,9 @@ pub fn teacher(bytes: &[u8]) {
         let output = folder.join("labelled.parquet");
         let path = Journal::path_of(&output);
         fs::write(&path, &file).expect("a file to write");
-        let open = || Journal::open(&output, &serde_json::json!({}), &serde_json::Value::Null, &cut, Earlier::Resume);
+        let open = || {
+            Journal::open(&output, &serde_json::json!({}), &serde_json::Value::Null, &cut, Earlier::Resume)
+        };
         let facts = |journal: &Journal| {
             let finished = journal.finished();
             let blocks = (0..).zip(&finished).filter(|(_, positions)| positions.is_some());

@@ -136,7 +136,8 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
             let stored: Stored =
                 serde_json::from_value(stored).map_err(|e| Error::data(&journal, e.to_string()))?;
             if args.teacher.engine.is_none() && !stored.is_of_user() {
-                let reason = "was not written by this user on this machine; --engine names the program to run";
+                let reason =
+                    "was not written by this user on this machine; --engine names the program to run";
                 return Err(Error::data(journal, reason));
             }
             let arguments: LabelArgs = serde_json::from_value(stored.settings.into())

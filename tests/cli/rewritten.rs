@@ -245,7 +245,10 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     done(here, &format!("data convert {} --with fen,uci -o x.parquet", source.display()));
     let output = patzer(here, &["data", "convert", "x.parquet", "-o", "y.parquet"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "y.parquet: without the columns fen,uci of the input, which are written where they are asked for\n");
+    assert_eq!(
+        said,
+        "y.parquet: without the columns fen,uci of the input, which are written where they are asked for\n"
+    );
     assert!(positions(&here.join("y.parquet")) == positions(&source));
     done(here, &format!("data convert {} -o plain.parquet", source.display()));
     let size = |name: &str| std::fs::metadata(here.join(name)).unwrap().len();

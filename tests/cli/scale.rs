@@ -158,12 +158,11 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
     let plain = ["extract", a, b, "--filter", "unique", "--per-game", "30", "--json", "-q", "-o"];
     let whole = patzer(at, &[&plain[..], &["whole"]].concat());
     let resumable = [&plain[..], &["x", "--resume", "--memory", "1M"]].concat();
-    let first = [&plain[..], &["x", "--memory", "1M"]].concat();
     let alone = ["extract", "--resume", "-o", "x", "--json", "-q"];
     let mut kills = 0;
     // Each run gets a little further than the one before, until one gets to the end.
     for lines in 1.. {
-        if !kill_at(at, if lines == 1 { &first } else { &alone }, lines) {
+        if !kill_at(at, if lines == 1 { &resumable } else { &alone }, lines) {
             break;
         }
         kills += 1;

@@ -48,10 +48,7 @@ pub fn merge(
     let (first, together) = (&parts[0], shards || pieces);
     let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| together)) {
         (Some(asked), Some(done)) if asked != done => {
-            return Err(Error::data(
-                first.path(),
-                "was extracted with another choice of duplicates",
-            ));
+            return Err(Error::data(first.path(), "was extracted with another choice of duplicates"));
         }
         (asked, done) => asked.or(done),
     };
@@ -158,7 +155,10 @@ fn means(parts: &[RowGroups], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> 
     match (dedupe, parts.iter().find(|part| !has(part))) {
         (Some(Dedupe { keep: Keep::Mean, .. }), _) => Ok(dedupe),
         (None, None) => Ok(with.metadata().dedupe),
-        _ => Err(Error::data(with.path(), "holds mean results, which only the choice `mean` of duplicates can merge here")),
+        _ => Err(Error::data(
+            with.path(),
+            "holds mean results, which only the choice `mean` of duplicates can merge here",
+        )),
     }
 }
 

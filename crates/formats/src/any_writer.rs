@@ -85,15 +85,17 @@ impl Target {
             return Err(Error::setting("compress", "", reason));
         }
         if self.with != ReadableColumns::default() && !matches!(format.read, Read::Dataset) {
-            return Err(Error::setting("with", "", format!("{} has no such columns; parquet does", format.name)));
+            return Err(Error::setting(
+                "with",
+                "",
+                format!("{} has no such columns; parquet does", format.name),
+            ));
         }
         match self.dialect {
             None => Ok(format),
             Some(_) if format.dialect.is_none() => {
-                {
-                    let reason = format!("{} has no dialects; epd, fen and text do", format.name);
-                    Err(Error::setting("dialect", "", reason))
-                }
+                let reason = format!("{} has no dialects; epd, fen and text do", format.name);
+                Err(Error::setting("dialect", "", reason))
             }
             Some(dialect) => Ok(registry::of_dialect(dialect).unwrap_or(format)),
         }
@@ -155,9 +157,12 @@ impl AnyWriter {
             left.into_iter().for_each(|text| target.notices.add(path, text));
         } else if let left @ [_, ..] = &metadata.readable.without(target.with)[..] {
             let left = left.join(",");
-            target
-                .notices
-                .add(path, format!("without the columns {left} of the input, which are written where they are asked for"));
+            target.notices.add(
+                path,
+                format!(
+                    "without the columns {left} of the input, which are written where they are asked for"
+                ),
+            );
         }
         let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;

@@ -92,9 +92,7 @@ impl Reader {
                     }
                 }
             })
-            .map_err(|e| {
-                Error::input(format!("cannot start the reader thread ({e})")).hint(Hint::Threads)
-            })?;
+            .map_err(|e| Error::input(format!("cannot start the reader thread ({e})")).hint(Hint::Threads))?;
         Ok(Reader { events, bytes, files: count, thread: Some(thread) })
     }
 

@@ -57,7 +57,8 @@ impl Checkpoint {
     }
 }
 
-/// Keeping of the progress of a run beside its output.
+/// Keeping of the progress of a run beside its output: where [`Earlier::Protect`] starts a run it keeps none, since
+/// writing every position twice takes half as much time again.
 #[derive(Debug, Clone)]
 pub struct Journaling {
     pub earlier: Earlier,

@@ -58,7 +58,10 @@ pub fn extract(
     metadata.extra = settings.visits.then(visits::column).into_iter().collect();
     let journal = match (output, &settings.journal) {
         (Some(output), Some(how)) => match journal::obstacle(output, files, settings) {
-            None => Some(Journal::open(output, files, &metadata, settings, how)?),
+            None => {
+                let journal = Journal::open(output, files, &metadata, settings, how)?;
+                (how.earlier != Earlier::Protect).then_some(journal)
+            }
             Some(reason) if how.earlier == Earlier::Resume => return Err(Error::usage(reason)),
             Some(_) => None,
         },

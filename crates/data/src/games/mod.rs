@@ -73,7 +73,8 @@ pub fn select(
     let started = Instant::now();
     let (filters, seen) = pipeline.halves();
     if seen.is_some() {
-        let reason = "filter `duplicates`, or a preset with it, drops positions that have come before, not games";
+        let reason =
+            "filter `duplicates`, or a preset with it, drops positions that have come before, not games";
         return Err(Error::usage(reason).hint(Hint::UniqueGames));
     }
     let mut collector = Collector {

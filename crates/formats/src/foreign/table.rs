@@ -168,7 +168,10 @@ pub fn find<S: AsRef<str>>(
         }
     }
     if places[FEN].is_none() {
-        return Err(format!("has no column `fen`; a mapping such as fen=NAME names another; it has {}", all()));
+        return Err(format!(
+            "has no column `fen`; a mapping such as fen=NAME names another; it has {}",
+            all()
+        ));
     }
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;

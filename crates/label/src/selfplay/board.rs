@@ -72,7 +72,8 @@ impl<'a> Board<'a> {
         let Start { position, rejected } = match found {
             Ok(Some(start)) => start,
             Ok(None) => {
-                let reason = format!("none of {ATTEMPTS} starts is legal and balanced; a wider window allows more");
+                let reason =
+                    format!("none of {ATTEMPTS} starts is legal and balanced; a wider window allows more");
                 return Err(Failure::Start(reason));
             }
             Err(error) => return Err(Failure::of(error, names[0].0)),

@@ -108,10 +108,7 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     let paths = ["a.pgn.zst", "a.vf"].map(|name| cut.path().join(name));
     let error = open(&paths, Earlier::Resume, 40, true).err().unwrap();
     let error = format!("{error:?}");
-    assert!(
-        error.contains("games 17 to 20 (batch 2)") && error.contains("OverwriteOrOtherFile"),
-        "{error}"
-    );
+    assert!(error.contains("games 17 to 20 (batch 2)") && error.contains("OverwriteOrOtherFile"), "{error}");
     assert!(files(cut.path()) == before);
     fs::write(&torn, whole).unwrap();
     let resumed = run_in(cut.path(), 40, 2, Earlier::Resume, u64::MAX);

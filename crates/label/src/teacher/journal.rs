@@ -337,7 +337,8 @@ mod tests {
         let path = Journal::path_of(&output);
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Protect).unwrap();
+            let mut journal =
+                Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Protect).unwrap();
             for block in [11, 10, 13] {
                 ends.push(journal.end);
                 journal.append(&finished(block)).unwrap();
@@ -348,7 +349,8 @@ mod tests {
         let all = std::fs::read(&path).unwrap();
         for length in 0..=all.len() {
             std::fs::write(&path, &all[..length]).unwrap();
-            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Resume).unwrap();
+            let mut journal =
+                Journal::open(&output, &conditions(5), &Value::Null, &cut(10..14), Earlier::Resume).unwrap();
             let records = ends[1..].iter().filter(|end| **end <= length as u64).count();
             let there: Vec<usize> = [11, 10, 13][..records].to_vec();
             let found = journal.finished();
@@ -367,7 +369,8 @@ mod tests {
         let output = folder.path().join("x.parquet");
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Protect).unwrap();
+            let mut journal =
+                Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Protect).unwrap();
             for block in 0..3 {
                 ends.push(journal.end as usize);
                 journal.append(&finished(block)).unwrap();
@@ -380,7 +383,8 @@ mod tests {
             let mut damaged = all.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &damaged).unwrap();
-            let mut journal = Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Resume).unwrap();
+            let mut journal =
+                Journal::open(&output, &conditions(5), &Value::Null, &cut(0..3), Earlier::Resume).unwrap();
             let lost = ends.iter().rposition(|end| *end <= bit / 8).unwrap();
             let kept = (0..3).map(|block| (block != lost).then_some(7)).collect::<Vec<_>>();
             assert_eq!((journal.finished(), journal.answered()), (kept, 4), "bit {bit}");
@@ -396,7 +400,8 @@ mod tests {
     fn an_unfinished_run_is_neither_lost_nor_mixed_with_another() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
-        let open = |nodes, earlier| Journal::open(&output, &conditions(nodes), &Value::Null, &cut(0..2), earlier);
+        let open =
+            |nodes, earlier| Journal::open(&output, &conditions(nodes), &Value::Null, &cut(0..2), earlier);
         open(5, Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
             (5, Earlier::Protect, "is of an unfinished run"),

@@ -37,7 +37,8 @@ impl<E: JournalEntry> JournaledFile<E> {
     /// Reads the entries ahead.
     pub(super) fn load_ahead(&mut self) -> Result<()> {
         let Some(line) = self.ahead.load::<E>(self.entries)? else { return Ok(()) };
-        let reason = format!("is damaged; move this file away, and a resumed run plays its {} again", E::UNITS[1]);
+        let reason =
+            format!("is damaged; move this file away, and a resumed run plays its {} again", E::UNITS[1]);
         Err(Error::at(self.ahead_path(), format!("line {line}"), reason))
     }
 }

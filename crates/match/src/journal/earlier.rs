@@ -53,11 +53,8 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
         return Ok(complete);
     }
     let kept = if ahead > 0 { format!(", and {ahead} ahead of an unfinished one") } else { String::new() };
-    let reason = format!(
-        "is of an unfinished {} of {done} {}{kept}",
-        E::OF,
-        E::UNITS[usize::from(done != 1)]
-    );
+    let reason =
+        format!("is of an unfinished {} of {done} {}{kept}", E::OF, E::UNITS[usize::from(done != 1)]);
     Err(Error::data(path, reason).hint(Hint::ResumeOrOtherFile))
 }
 

@@ -205,10 +205,7 @@ fn a_difference_is_named_by_game_and_line_and_leaves_every_byte() {
         damage(&path);
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
-        assert!(
-            error.contains(says) && error.contains("OverwriteOrOtherFile"),
-            "{error}"
-        );
+        assert!(error.contains(says) && error.contains("OverwriteOrOtherFile"), "{error}");
         assert_eq!(files(&path), before);
     }
 }
