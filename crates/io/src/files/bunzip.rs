@@ -2,7 +2,8 @@
 //!
 //! Blocks of at most 900 kB are independent and begin, at any bit, with a 48-bit magic number. The stream is split at
 //! these, and each block is decoded as a stream of its own, checksum included. If the magic occurs by chance within a
-//! block, the first part does not decode, and is decoded again together with the next.
+//! block, the first part does not decode, and is decoded again together with the next. A stream ends with the combined
+//! checksum of its blocks; then comes the head of the next stream, or the end of the file.
 //!
 //! Runs of equal bytes let 40 bytes expand to 46 MB, so only [`AT_ONCE`] blocks are decoded ahead, and one of more than
 //! [`AHEAD`] bytes is decoded as it is read.
@@ -17,6 +18,10 @@ const BLOCK: u64 = 0x3141_5926_5359;
 const END: u64 = 0x1772_4538_5090;
 const MAGIC_BITS: usize = 48;
 const MAGIC: u64 = (1 << MAGIC_BITS) - 1;
+const CHECKSUM_BITS: usize = 32;
+
+/// Head of a stream in bytes: `BZh1` to `BZh9`.
+const HEAD: usize = 4;
 
 const WINDOW: usize = 1 << 21;
 
@@ -43,6 +48,8 @@ pub struct Blocks<R> {
     /// Bytes of `packed` searched for marks.
     searched: usize,
     last_bits: u64,
+    /// Combined checksum of the decoded blocks of this stream.
+    checksum: u32,
     /// No more bytes to read, and no more blocks to decode.
     ended: bool,
     stopped: bool,
@@ -70,6 +77,7 @@ impl<R: BufRead> Blocks<R> {
             next: 0,
             searched: 0,
             last_bits: 0,
+            checksum: 0,
             ended: false,
             stopped: false,
             pieces: VecDeque::new(),
@@ -96,9 +104,11 @@ impl<R: BufRead> Blocks<R> {
     /// Drops the compressed bytes of decoded blocks and reads more; checks at the end that the stream is complete.
     fn read_window(&mut self) -> io::Result<()> {
         if self.ended {
-            let total = 8 * self.packed.len();
-            let complete = self.marks.last().is_some_and(|&(start, block)| !block && start + 80 <= total);
-            self.stop((!complete).then(|| io::ErrorKind::UnexpectedEof.into()));
+            let outcome = match self.marks.last() {
+                Some(&(start, false)) => self.end_stream(start, None),
+                _ => Err(io::ErrorKind::UnexpectedEof.into()),
+            };
+            self.stop(outcome.err());
             return Ok(());
         }
         if let Some(&(start, _)) = self.marks.get(self.next) {
@@ -146,18 +156,22 @@ impl<R: BufRead> Blocks<R> {
         });
         let decoded: Vec<io::Result<Option<Piece>>> = jobs.collect();
         for (index, piece) in (first..).zip(decoded) {
+            let start = self.marks[index].0;
             match piece {
                 _ if index < self.next => {}
-                Ok(piece) => {
-                    self.pieces.extend(piece);
+                Ok(Some(piece)) => {
+                    self.push(piece, start);
                     self.next = index + 1;
                 }
+                Ok(None) => match self.end_stream(start, Some(self.marks[index + 1].0)) {
+                    Ok(()) => self.next = index + 1,
+                    Err(error) => return self.stop(Some(error)),
+                },
                 // Perhaps a magic number by chance: join the next part, which may not have arrived yet.
                 Err(error) => {
-                    let start = self.marks[index].0;
                     match self.marks.get(index + 2).map(|&(end, _)| decode(&self.packed, start, end)) {
                         Some(Ok(piece)) => {
-                            self.pieces.push_back(piece);
+                            self.push(piece, start);
                             self.next = index + 2;
                         }
                         None if !self.ended => return,
@@ -168,10 +182,42 @@ impl<R: BufRead> Blocks<R> {
         }
     }
 
+    fn push(&mut self, piece: Piece, start: usize) {
+        self.checksum = self.checksum.rotate_left(1) ^ bits(&self.packed, start + MAGIC_BITS, CHECKSUM_BITS) as u32;
+        self.pieces.push_back(piece);
+    }
+
+    /// Compares the checksum of a stream that ends at bit `start`, and checks that nothing but the head of another
+    /// stream lies between it and the mark at bit `next`, or the end of the file.
+    fn end_stream(&mut self, start: usize, next: Option<usize>) -> io::Result<()> {
+        let checksum = start + MAGIC_BITS;
+        let end = (checksum + CHECKSUM_BITS).div_ceil(8);
+        if end > self.packed.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let damaged = |reason| io::Error::new(io::ErrorKind::InvalidData, reason);
+        if bits(&self.packed, checksum, CHECKSUM_BITS) != u64::from(std::mem::take(&mut self.checksum)) {
+            return Err(damaged("the checksum of a bzip2 stream differs"));
+        }
+        match (&self.packed[end..], next) {
+            ([], None) => Ok(()),
+            ([b'B', b'Z', b'h', b'1'..=b'9', ..], Some(next)) if next == 8 * (end + HEAD) => Ok(()),
+            ([b'B'] | [b'B', b'Z'] | [b'B', b'Z', b'h', ..], None) => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Err(damaged("bytes that are no bzip2 stream follow one")),
+        }
+    }
+
     fn stop(&mut self, error: Option<io::Error>) {
         self.error = error;
         self.stopped = true;
     }
+}
+
+/// At most 56 bits from bit `start` on, 0 beyond the end.
+fn bits(packed: &[u8], start: usize, count: usize) -> u64 {
+    let byte = |at: usize| u64::from(packed.get(at).copied().unwrap_or(0));
+    let word = (start / 8..start / 8 + 8).fold(0, |word, at| word << 8 | byte(at));
+    word << (start % 8) >> (64 - count)
 }
 
 fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Piece> {
@@ -179,13 +225,13 @@ fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Piece> {
     let shift = start % 8;
     let aligned = |at: usize| ((byte(at) << 8 | byte(at + 1)) >> (8 - shift)) as u8;
     let first = start / 8;
-    let bits = end - start;
+    let length = end - start;
     let mut stream = b"BZh9".to_vec();
-    stream.extend((0..bits / 8).map(|at| aligned(first + at)));
+    stream.extend((0..length / 8).map(|at| aligned(first + at)));
     // The checksum of a stream with one block is the block's, which follows the magic.
-    let checksum = (6..10).fold(0u128, |sum, at| sum << 8 | u128::from(aligned(first + at)));
-    let rest = bits % 8;
-    let tail = u128::from(aligned(first + bits / 8)) >> (8 - rest);
+    let checksum = u128::from(bits(packed, start + MAGIC_BITS, CHECKSUM_BITS));
+    let rest = length % 8;
+    let tail = u128::from(aligned(first + length / 8)) >> (8 - rest);
     let tail = (tail << MAGIC_BITS | u128::from(END)) << 32 | checksum;
     let tail = tail << (128 - (rest + MAGIC_BITS + 32));
     stream.extend(&tail.to_be_bytes()[..11]);
@@ -270,8 +316,10 @@ mod tests {
         for level in [1, 9] {
             let one = packed(&text, level);
             assert!(decompress(&one) == (text.clone(), None));
-            let several = [&one[..], &packed(b"", 1), &packed(b"end", 9), b"rubbish"].concat();
+            let several = [&one[..], &packed(b"", 1), &packed(b"end", 9)].concat();
             assert!(decompress(&several) == ([&text[..], b"end"].concat(), None));
+            let (all, error) = decompress(&[&several[..], b"rubbish"].concat());
+            assert!(all == [&text[..], b"end"].concat() && error == Some(io::ErrorKind::InvalidData));
         }
         assert_eq!(decompress(&packed(b"", 9)), (Vec::new(), None));
     }
@@ -291,6 +339,27 @@ mod tests {
         for end in [one.len() - 1, one.len() - 8, 20, 4] {
             assert_eq!(decompress(&one[..end]).1, Some(io::ErrorKind::UnexpectedEof), "{end}");
         }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_of_two_streams_is_noticed() {
+        let text = b"1. e4 e5 2. Nf3 Nc6 ".repeat(4);
+        let whole = [packed(&text, 9), packed(&text, 1)].concat();
+        let expected = text.repeat(2);
+        // The bits in front decide whether a file is read as bzip2 at all.
+        let recognised = HEAD + MAGIC_BITS / 8;
+        for bit in 8 * recognised..8 * whole.len() {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 0x80 >> (bit % 8);
+            let (read, error) = decompress(&flipped);
+            assert!(error.is_some() || read == expected, "bit {bit}");
+        }
+        let first = packed(&text, 9).len();
+        for cut in (recognised..whole.len()).filter(|cut| *cut != first) {
+            assert!(decompress(&whole[..cut]).1.is_some(), "{cut} bytes");
+        }
+        let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert!(decompress(&[&whole[..], &gzip].concat()).1.is_some());
     }
 
     #[test]
