@@ -73,6 +73,7 @@ impl Annotation {
         {
             return eval(&text[first + at + 6..]).into();
         }
+        let text = without_commands(text);
         match text.first() {
             Some(b'+' | b'-' | b'0'..=b'9' | b'M' | b'#') => leading(text).into(),
             Some(b'(') => arena(text).into(),
@@ -118,10 +119,19 @@ impl WrittenScore {
         }
     }
 
+    /// Tests whether a mate in plies can be a score of the side to move, which plays the last ply if it mates; `None`
+    /// for other scores.
+    pub(crate) fn mate_fits_mover(&self) -> Option<bool> {
+        match self.value {
+            Value::MatePlies(plies, gives) => Some(gives == (plies % 2 == 1)),
+            _ => None,
+        }
+    }
+
     /// Converts a written score; `ours` if it is from the side to move.
     fn of(&self, reading: &Reading, ours: bool) -> Score {
         let limit = MATE_IN_MAX - 1;
-        let (value, mate) = match self.value.on_move(ours, reading.factor) {
+        let (value, mate) = match self.value.on_move(ours, reading) {
             Value::Number(hundredths, _) => {
                 let cp = match reading.factor {
                     1.0 => hundredths,
@@ -140,19 +150,22 @@ impl WrittenScore {
 
 impl Value {
     /// Converts full moves to plies; `to_move` if the score's side is to move.
-    fn on_move(self, to_move: bool, factor: f32) -> Value {
+    fn on_move(self, to_move: bool, reading: &Reading) -> Value {
         match self {
-            // The mating side plays the last ply, and also the first if it is to move.
-            Value::MateMoves(moves, gives) => {
-                let plies = moves.saturating_mul(2);
-                Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
-            }
-            Value::Number(hundredths, decimal) if decimal || factor != 1.0 => {
-                numeric_mate((hundredths as f32 * factor).round() as i32, to_move).unwrap_or(self)
+            Value::MateMoves(moves, gives) => mate_in(moves, gives, to_move),
+            Value::MatePlies(moves, gives) if reading.mates_in_moves => mate_in(moves, gives, to_move),
+            Value::Number(hundredths, decimal) if decimal || reading.factor != 1.0 => {
+                numeric_mate((hundredths as f32 * reading.factor).round() as i32, to_move).unwrap_or(self)
             }
             other => other,
         }
     }
+}
+
+/// A mate in full moves: the mating side plays the last ply, and also the first if it is to move.
+fn mate_in(moves: u32, gives: bool, to_move: bool) -> Value {
+    let plies = moves.saturating_mul(2);
+    Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
 }
 
 /// Reads mates written as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), 32,000 − plies
@@ -162,9 +175,24 @@ fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
     match cp.unsigned_abs() {
         cp @ 31_000..=32_000 => Some(Value::MatePlies((32_000 - cp).max(1), gives)),
         cp @ 32_700..=32_767 => Some(Value::MatePlies((32_767 - cp).max(1), gives)),
-        cp @ 100_001..=100_500 => Some(Value::MateMoves(cp - 100_000, gives).on_move(to_move, 1.0)),
+        cp @ 100_001..=100_500 => Some(mate_in(cp - 100_000, gives, to_move)),
         _ => None,
     }
+}
+
+/// A comment without the `[%…]` commands before and after its text.
+fn without_commands(mut text: &[u8]) -> &[u8] {
+    while text.starts_with(b"[%")
+        && let Some(close) = memchr(b']', text)
+    {
+        text = text[close + 1..].trim_ascii_start();
+    }
+    while text.ends_with(b"]")
+        && let Some(open) = memmem::rfind(text, b"[%")
+    {
+        text = text[..open].trim_ascii_end();
+    }
+    text
 }
 
 /// Tests for `book`, and Fritz's `B 0` or `B/0 0`.
@@ -185,11 +213,8 @@ fn leading(text: &[u8]) -> Option<WrittenScore> {
     let rest = number.rest;
     let inline = rest.trim_ascii_start();
     match inline.first() {
-        None => {
-            // A time is a number too, but has neither a sign nor two decimals.
-            let scores = number.signed || number.places == 2 || number.is_mate();
-            scores.then(|| number.written(BARE, None))
-        }
+        // A time is a number too, so the file decides.
+        None => Some(number.written(BARE, None)),
         Some(b'/') => slash(&number, &inline[1..], None),
         Some(b'|') => {
             let (depth, []) = digits(inline[1..].trim_ascii_start())? else { return None };
@@ -217,8 +242,8 @@ fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option
         return None;
     }
     let dialect = dialect.unwrap_or_else(|| timed(number, rest.trim_ascii_start()));
-    // `1/2` is a result.
-    if dialect == COMPACT && number.is_whole() && !number.signed {
+    // A result, unless it has a sign.
+    if text == b"2" && number.is_one() && !number.signed {
         return None;
     }
     Some(number.written(dialect, Some(depth)))
@@ -326,6 +351,10 @@ enum Mate {
 impl Number<'_> {
     fn is_mate(&self) -> bool {
         !matches!(self.value, Mate::No(_))
+    }
+
+    fn is_one(&self) -> bool {
+        self.is_whole() && matches!(self.value, Mate::No(100))
     }
 
     fn is_whole(&self) -> bool {

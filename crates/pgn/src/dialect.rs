@@ -138,9 +138,16 @@ pub const DIALECTS: [Dialect; 14] = {
         ),
         moves(row("ccc", "chess.com's computer championship", "+0.35 | 12", Open(Mover), Open(Pawn), Before)),
         // Mates count full moves. PyChess puts a slash before the depth.
-        row("eval", "Lichess, python-chess, PyChess", "[%eval 0.35,12]", Fixed(White), Fixed(Pawn), After),
+        moves(row(
+            "eval",
+            "Lichess, python-chess, PyChess",
+            "[%eval 0.35,12]",
+            Fixed(White),
+            Fixed(Pawn),
+            After,
+        )),
         // Whole numbers. Source: PalView's "enhanced PGN" (2001), which ChessBase follows.
-        row("eval-cp", "ChessBase, Chess Assistant", "[%eval 35,12]", Fixed(White), Fixed(Cp), After),
+        moves(row("eval-cp", "ChessBase, Chess Assistant", "[%eval 35,12]", Fixed(White), Fixed(Cp), After)),
         // In TCEC's files the winner's mates count M5, M3, M1: plies.
         row("tcec", "TCEC since season 5", "d=24, wv=0.35", Fixed(White), Fixed(Pawn), Before),
         // White's in each of the 19 files of seasons 1 to 4; season 5 writes both, and there `ev` is the mover's.
@@ -163,6 +170,8 @@ pub struct Reading {
     pub read: bool,
     /// Centipawns for a hundredth of the number in the comment: 1 for pawns, 0.01 for centipawns.
     pub factor: f32,
+    /// `M5` counts full moves, though the dialect's programs count plies.
+    pub(crate) mates_in_moves: bool,
 }
 
 impl Reading {
@@ -172,7 +181,8 @@ impl Reading {
             Place::After => true,
             Place::AfterIfWhite => side == Side::White,
         };
-        Reading { dialect, side, after, read: true, factor: if unit == Unit::Pawn { 1.0 } else { 0.01 } }
+        let factor = if unit == Unit::Pawn { 1.0 } else { 0.01 };
+        Reading { dialect, side, after, read: true, factor, mates_in_moves: false }
     }
 }
 

@@ -5,7 +5,7 @@ use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
 use super::annotation::{Annotation, Score, clock, looks_like_score};
 use super::board::Board;
-use super::dialect::{DIALECTS, DialectId};
+use super::dialect::{BARE, DIALECTS, DialectId};
 use super::movetext::{MoveError, TokenSpan, Visitor};
 use super::resolve::ParsedMove;
 use super::scoring::Scoring;
@@ -236,7 +236,10 @@ impl Visitor for Recorder<'_> {
                     record.flags |= flags::BOOK;
                 }
             }
-            score if score.is_some() || looks_like_score(text) => self.not_understood(text),
+            // A bare number that the file shows to be none is a time.
+            score if score.is_some_and(|score| score.dialect != BARE) || looks_like_score(text) => {
+                self.not_understood(text);
+            }
             _ => {}
         }
     }

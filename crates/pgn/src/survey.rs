@@ -2,7 +2,8 @@
 //!
 //! [`SurveyedReader`] holds a file's first chunks back until they are enough: [`LOOK`] bytes show which dialects
 //! occur; where one of them leaves side or unit open, [`STUDY`] bytes or [`GAMES`] games are parsed and decide by the
-//! data. Chunks do not depend on the number of threads, so neither does the decision.
+//! data. Files of fewer than [`FEW`] games are decided together, by those of the first [`STUDY`] bytes or [`GAMES`] games
+//! from the first of them on. Chunks do not depend on the number of threads, so neither does the decision.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -25,7 +26,10 @@ const LOOK: usize = 1 << 19;
 const STUDY: usize = 4 << 20;
 const GAMES: usize = 1000;
 
-/// Minimum number of scores to decide the unit, unless one of them is large.
+/// Files of fewer games are too short to decide alone.
+const FEW: usize = 10;
+
+/// Minimum number of scores that show pawns.
 const ENOUGH_SCORES: u64 = 20;
 
 /// An event with the reading of its file's scores.
@@ -43,10 +47,12 @@ pub struct SurveyedReader {
     files: Vec<PathBuf>,
     options: ScoreOptions,
     waiting: VecDeque<Surveyed>,
-    /// An event read ahead.
-    next: Option<Event>,
+    /// Events read ahead.
+    ahead: VecDeque<Event>,
     file: Option<usize>,
     scoring: Arc<Scoring>,
+    /// Reading of the files of few games, once the first of them was met.
+    short_files: Option<(Conventions, Survey)>,
 }
 
 impl SurveyedReader {
@@ -57,9 +63,10 @@ impl SurveyedReader {
             files,
             options,
             waiting: VecDeque::new(),
-            next: None,
+            ahead: VecDeque::new(),
             file: None,
             scoring: Arc::default(),
+            short_files: None,
         })
     }
 
@@ -72,13 +79,17 @@ impl SurveyedReader {
         if let Some(waiting) = self.waiting.pop_front() {
             return Some(waiting);
         }
-        match self.next.take().or_else(|| self.reader.next_event())? {
+        match self.read()? {
             Event::Chunk(chunk) if self.file != Some(chunk.file) => {
                 self.begin(chunk);
                 self.waiting.pop_front()
             }
             event => Some(Surveyed { event, scoring: Arc::clone(&self.scoring), survey: None }),
         }
+    }
+
+    fn read(&mut self) -> Option<Event> {
+        self.ahead.pop_front().or_else(|| self.reader.next_event())
     }
 
     /// Surveys the file that a chunk begins.
@@ -98,7 +109,14 @@ impl SurveyedReader {
             chunks[looked..].iter().for_each(|chunk| counts.look(chunk));
         }
         let path = &self.files[file];
-        let (conventions, mut survey) = decide(&counts, &chunks, side, self.options.unit_of(path));
+        let unit = self.options.unit_of(path);
+        let games: usize = chunks.iter().map(|chunk| chunk.games.len()).sum();
+        let alone = self.files.len() == 1 || games >= FEW || side.is_some() || unit.is_some();
+        let (conventions, mut survey) = match alone {
+            true => decide(&counts, chunks.iter(), side, unit),
+            false => self.decide_together(&chunks),
+        };
+        let path = &self.files[file];
         let scale = self.options.scale_of(path);
         survey.scale = Some(scale).filter(|scale| *scale != 1.0);
         survey.of = self.options.of.iter().map(|pattern| pattern.text().to_string()).collect();
@@ -115,17 +133,54 @@ impl SurveyedReader {
     fn hold(&mut self, chunks: &mut Vec<Chunk>, enough: impl Fn(usize, usize) -> bool) {
         let mut bytes: usize = chunks.iter().map(|chunk| chunk.text.len()).sum();
         let mut games: usize = chunks.iter().map(|chunk| chunk.games.len()).sum();
-        while !enough(bytes, games) && self.next.is_none() {
-            match self.reader.next_event() {
+        while !enough(bytes, games) {
+            match self.read() {
                 Some(Event::Chunk(chunk)) if Some(chunk.file) == self.file => {
                     bytes += chunk.text.len();
                     games += chunk.games.len();
                     chunks.push(chunk);
                 }
-                Some(other) => self.next = Some(other),
+                Some(other) => return self.ahead.push_front(other),
                 None => return,
             }
         }
+    }
+
+    /// Reading of all files of few games. The first of them, with its chunks here, decides by those that follow, too.
+    fn decide_together(&mut self, first: &[Chunk]) -> (Conventions, Survey) {
+        if self.short_files.is_none() {
+            self.look_ahead(first);
+            let chunks = || first.iter().chain(self.ahead.iter().filter_map(chunk_of));
+            let mut games = vec![0; self.files.len()];
+            chunks().for_each(|chunk| games[chunk.file] += chunk.games.len());
+            let short: Vec<&Chunk> = chunks().filter(|chunk| games[chunk.file] < FEW).collect();
+            let mut counts = Counts::default();
+            short.iter().for_each(|chunk| counts.look(chunk));
+            self.short_files = Some(decide(&counts, short.into_iter(), None, None));
+        }
+        self.short_files.clone().unwrap_or_default()
+    }
+
+    /// Reads events ahead until there are enough games of any file to decide by.
+    fn look_ahead(&mut self, first: &[Chunk]) {
+        let held = first.iter().chain(self.ahead.iter().filter_map(chunk_of));
+        let (mut bytes, mut games) = (0, 0);
+        held.for_each(|chunk| (bytes, games) = (bytes + chunk.text.len(), games + chunk.games.len()));
+        while bytes < STUDY && games < GAMES {
+            let Some(event) = self.reader.next_event() else { return };
+            if let Event::Chunk(chunk) = &event {
+                bytes += chunk.text.len();
+                games += chunk.games.len();
+            }
+            self.ahead.push_back(event);
+        }
+    }
+}
+
+fn chunk_of(event: &Event) -> Option<&Chunk> {
+    match event {
+        Event::Chunk(chunk) => Some(chunk),
+        _ => None,
     }
 }
 
@@ -136,8 +191,9 @@ struct Count {
     whole: u64,
     decimal: u64,
     signed: u64,
-    /// Largest number without a decimal point, in hundredths.
-    largest: i32,
+    /// Mates in plies as written, and those of them that no mover's score can be.
+    mates: u64,
+    impossible: u64,
 }
 
 #[derive(Default)]
@@ -170,11 +226,14 @@ impl Counts {
         let count = &mut self.of[score.dialect];
         count.scores += 1;
         count.signed += u64::from(score.signed);
+        if let Some(fits) = score.mate_fits_mover() {
+            count.mates += 1;
+            count.impossible += u64::from(!fits);
+        }
         if let Some((hundredths, decimal)) = score.number() {
             count.decimal += u64::from(decimal);
             // A zero is whole in any unit.
             count.whole += u64::from(!decimal && hundredths != 0);
-            count.largest = count.largest.max(if decimal { 0 } else { hundredths.abs() });
         }
     }
 
@@ -205,16 +264,17 @@ impl Counts {
                     whole: sum.whole + more.whole,
                     decimal: sum.decimal + more.decimal,
                     signed: sum.signed + more.signed,
-                    largest: sum.largest.max(more.largest),
+                    mates: sum.mates + more.mates,
+                    impossible: sum.impossible + more.impossible,
                 }
             },
         )
     }
 }
 
-fn decide(
+fn decide<'a>(
     counts: &Counts,
-    chunks: &[Chunk],
+    chunks: impl Iterator<Item = &'a Chunk> + Clone,
     side: Option<Side>,
     unit: Option<Unit>,
 ) -> (Conventions, Survey) {
@@ -222,7 +282,8 @@ fn decide(
     let mut survey = Survey::default();
     for (id, dialect) in DIALECTS.iter().enumerate() {
         let count = counts.merged(id);
-        let mut evidence = Evidence { scores: count.scores, whole: count.whole, ..Evidence::default() };
+        let Count { scores, whole, mates, impossible, .. } = count;
+        let mut evidence = Evidence { scores, whole, mates, impossible, ..Evidence::default() };
         let (unit, unit_by) = match unit {
             Some(unit) => (unit, Basis::Option),
             None => unit_of(dialect, &count),
@@ -231,13 +292,14 @@ fn decide(
             Some(side) => (side, Basis::Option),
             None if dialect.side.is_open() && count.scores > 0 => {
                 let conventions = Conventions::only(id, unit, |other| counts.counted_as(other));
-                study(dialect, conventions, chunks, &mut evidence)
+                study(dialect, conventions, chunks.clone(), &mut evidence)
             }
             None => (dialect.side.value(), Basis::Dialect),
         };
-        let mut reading = Reading::of(id, side, unit);
-        // Numbers without any sign are times.
-        reading.read = id != BARE || count.signed > 0 || count.scores == 0;
+        let mates_in_moves = side == Side::Mover && impossible > 0 && 4 * impossible >= mates;
+        let mut reading = Reading { mates_in_moves, ..Reading::of(id, side, unit) };
+        // Numbers that hardly ever have a sign are times.
+        reading.read = id != BARE || count.scores == 0 || 50 * count.signed >= count.scores;
         for other in (0..DIALECTS.len()).filter(|other| counts.counted_as(*other) == id) {
             conventions.0[other] = Reading { after: Reading::of(other, side, unit).after, ..reading };
         }
@@ -249,6 +311,7 @@ fn decide(
                 side_by,
                 unit,
                 unit_by,
+                mates_in_moves,
                 evidence,
             });
         }
@@ -256,15 +319,14 @@ fn decide(
     (conventions, survey)
 }
 
-/// Unit of a dialect's numbers: centipawns if none has a decimal point, even where the dialect's programs write pawns.
+/// Unit of a dialect's numbers: centipawns if hardly any has a decimal point, even where the dialect's programs write
+/// pawns.
 fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
     let numbers = count.whole + count.decimal;
     let whole = numbers > 0 && 100 * count.whole >= 99 * numbers;
-    // 30 pawns are more than a board holds.
-    let clear = count.whole >= ENOUGH_SCORES || count.largest > 3000;
     match dialect.unit {
         Declared::Fixed(Unit::Cp) => (Unit::Cp, Basis::Dialect),
-        _ if whole && clear => (Unit::Cp, Basis::Data),
+        _ if whole => (Unit::Cp, Basis::Data),
         Declared::Fixed(unit) => (unit, Basis::Dialect),
         Declared::Open(_) if numbers >= ENOUGH_SCORES && !whole => (Unit::Pawn, Basis::Data),
         Declared::Open(unit) => (unit, Basis::Default),
@@ -273,10 +335,10 @@ fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
 
 /// Decides the side of a dialect's scores, read for White: White's own scores agree with the results and with each
 /// other whoever is to move; the mover's scores change their sign from ply to ply.
-fn study(
+fn study<'a>(
     dialect: &Dialect,
     conventions: Conventions,
-    chunks: &[Chunk],
+    chunks: impl Iterator<Item = &'a Chunk>,
     evidence: &mut Evidence,
 ) -> (Side, Basis) {
     let mut parser = Parser::new(Arc::new(Scoring { conventions, ..Scoring::default() }));

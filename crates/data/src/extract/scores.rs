@@ -54,7 +54,7 @@ impl ScoreCounts {
 
     /// Summary of all sources; `name` gives the path of a file by its number.
     pub(crate) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
-        let mut all = ScoreTally::default();
+        let (mut all, mut short) = (ScoreTally::default(), ScoreTally::default());
         let mut summary = ScoreSummary::default();
         for source in &self.0 {
             let name = name(source.file);
@@ -66,6 +66,9 @@ impl ScoreCounts {
                 });
             }
             all.merge(&source.tally);
+            if source.tally.senses().is_none() {
+                short.merge(&source.tally);
+            }
             summary.warnings.extend(contradiction(&name, &source.tally));
             summary.warnings.extend(late(&name, source));
             let [black, white] = &source.tally.by_turn;
@@ -79,6 +82,7 @@ impl ScoreCounts {
                 slope: source.tally.slope(),
             });
         }
+        summary.warnings.extend(contradiction("files of few games", &short));
         summary.positions = all.scored();
         summary.by_dialect = by_dialect(&all);
         summary.not_understood = all.unread;
@@ -128,15 +132,20 @@ pub struct SourceSummary {
 impl ScoreSummary {
     /// A line for every decision that a dialect left to the data, the default or the user.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut lines: Vec<(&Decision, &str, u64)> = Vec::new();
         for source in &self.sources {
-            for decision in &source.decisions {
-                if !decision.is_by_dialect() {
-                    notes.push(format!("{}: {decision}", source.source));
+            for decision in source.decisions.iter().filter(|decision| !decision.is_by_dialect()) {
+                match lines.iter_mut().rev().find(|(said, ..)| *said == decision) {
+                    Some((.., others)) => *others += 1,
+                    None => lines.push((decision, &source.source, 0)),
                 }
             }
         }
-        notes
+        let line = |(decision, source, others): (&Decision, &str, u64)| match others {
+            0 => format!("{source}: {decision}"),
+            _ => format!("{source} and {} more: {decision}", counted(others, "file")),
+        };
+        lines.into_iter().map(line).collect()
     }
 }
 

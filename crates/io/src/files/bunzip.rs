@@ -183,7 +183,8 @@ impl<R: BufRead> Blocks<R> {
     }
 
     fn push(&mut self, piece: Piece, start: usize) {
-        self.checksum = self.checksum.rotate_left(1) ^ bits(&self.packed, start + MAGIC_BITS, CHECKSUM_BITS) as u32;
+        self.checksum =
+            self.checksum.rotate_left(1) ^ bits(&self.packed, start + MAGIC_BITS, CHECKSUM_BITS) as u32;
         self.pieces.push_back(piece);
     }
 
@@ -202,7 +203,9 @@ impl<R: BufRead> Blocks<R> {
         match (&self.packed[end..], next) {
             ([], None) => Ok(()),
             ([b'B', b'Z', b'h', b'1'..=b'9', ..], Some(next)) if next == 8 * (end + HEAD) => Ok(()),
-            ([b'B'] | [b'B', b'Z'] | [b'B', b'Z', b'h', ..], None) => Err(io::ErrorKind::UnexpectedEof.into()),
+            ([b'B'] | [b'B', b'Z'] | [b'B', b'Z', b'h', ..], None) => {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
             _ => Err(damaged("bytes that are no bzip2 stream follow one")),
         }
     }

@@ -185,8 +185,6 @@ fn book_moves_are_recognised_and_other_text_is_ignored() {
         "wv=",
         "0.",
         "Bc4 was better",
-        "3.5",
-        "12",
         "0:00:07",
         "5 minutes",
         "1. e4 e5",
@@ -197,6 +195,44 @@ fn book_moves_are_recognised_and_other_text_is_ignored() {
         "12:30",
     ] {
         assert_eq!(Annotation::parse(other.as_bytes()), Annotation::default(), "{other}");
+    }
+}
+
+/// The dialect of a number depends on its surroundings, not on its sign, decimals or size.
+#[test]
+fn a_number_is_a_score_whatever_its_sign_decimals_and_size() {
+    let forms: [(&str, fn(&str) -> String); 12] = [
+        ("cutechess", |n| format!("{n}/12 0.50s")),
+        ("compact", |n| format!("{n}/12")),
+        ("chessbase", |n| format!("{n}/23 239 (Nd7)")),
+        ("arena", |n| format!("(e5) {n}/12 5")),
+        ("openbench", |n| format!("{n} 17/28 583 363004")),
+        ("ccc", |n| format!("{n} | 12")),
+        ("eval", |n| format!("[%eval {n},12]")),
+        ("eval", |n| format!("[%csl Gd4] [%eval {n}] good")),
+        ("tcec", |n| format!("d=24, wv={n}")),
+        ("ev", |n| format!("ev={n}, d=24")),
+        ("bare", |n| n.to_string()),
+        ("compact", |n| format!("[%clk 0:01:00][%csl Gd4,Re5] {n}/12 [%cal Ge2e4]")),
+    ];
+    for (name, form) in forms {
+        for number in ["0", "1", "7", "35", "0.3", "0.35", "1.5", "12.25", "152.51", "15", "300", "5000"] {
+            for sign in ["", "+", "-"] {
+                let comment = form(&format!("{sign}{number}"));
+                let found = dialect(&comment);
+                let xboard = found == Some("xboard") && name == "chessbase";
+                let whole = found == Some("eval-cp") && name == "eval";
+                assert!(found == Some(name) || xboard || whole, "{comment}: {found:?}");
+                let score = Annotation::parse(comment.as_bytes()).score.unwrap();
+                let (hundredths, decimal) = score.number().unwrap();
+                let value = format!("{sign}{number}").parse::<f64>().unwrap();
+                assert_eq!(
+                    (hundredths, decimal),
+                    ((value * 100.0).round() as i32, number.contains('.')),
+                    "{comment}"
+                );
+            }
+        }
     }
 }
 

@@ -39,10 +39,17 @@ struct Games {
 }
 
 fn read(text: &str, options: ScoreOptions) -> Games {
+    read_files(&[text], options)
+}
+
+fn read_files(texts: &[&str], options: ScoreOptions) -> Games {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.pgn");
-    std::fs::write(&path, text).unwrap();
-    let mut reader = SurveyedReader::start(vec![path], options, false).unwrap();
+    let path = |index: usize| match texts.len() {
+        1 => folder.path().join("x.pgn"),
+        _ => folder.path().join(format!("{index}.pgn")),
+    };
+    texts.iter().enumerate().for_each(|(index, text)| std::fs::write(path(index), text).unwrap());
+    let mut reader = SurveyedReader::start((0..texts.len()).map(path).collect(), options, false).unwrap();
     let mut all = Games { records: Vec::new(), decisions: Vec::new(), tally: ScoreTally::default() };
     while let Some(surveyed) = reader.next_event() {
         all.decisions.extend(surveyed.survey.into_iter().flat_map(|survey| survey.decisions));
@@ -124,9 +131,9 @@ fn whole_numbers_are_centipawns_where_the_dialect_has_pawns_too() {
     assert!(truth.decisions[0].is_by_dialect());
     let scores = |games: &Games| games.records.iter().map(|record| record.score).collect::<Vec<_>>();
     assert_eq!(scores(&games), scores(&truth));
-    // A few small ones may be pawns of a program that rounds.
+    // No program rounds to pawns.
     let few = "[Event \"x\"]\n\n1. e4 {+1/12 0.1s} e5 {-1/12 0.1s} *\n";
-    assert_eq!(read(few, ScoreOptions::default()).records[0].score, Some(100));
+    assert_eq!(read(few, ScoreOptions::default()).records[0].score, Some(1));
 }
 
 #[test]
@@ -218,4 +225,50 @@ fn a_comment_that_is_not_understood_is_counted_with_its_line() {
     assert_eq!(games.tally.unread, 2);
     let sample = games.tally.sample.unwrap();
     assert_eq!((sample.line, sample.text.as_str()), (5, "score: +0.35"));
+}
+
+#[test]
+fn a_file_for_each_game_is_read_as_one_file_of_all() {
+    for white_view in [false, true] {
+        let all = rewritten(60, |s, white, d| format!("{:.2}/{d} 12", signed(white_view, s, white)));
+        let whole = read(&all, ScoreOptions::default());
+        let games: Vec<String> = all.split("[Event ").skip(1).map(|game| format!("[Event {game}")).collect();
+        let parts =
+            read_files(&games.iter().map(String::as_str).collect::<Vec<_>>(), ScoreOptions::default());
+        let scores = |games: &Games| games.records.iter().map(|r| r.score).collect::<Vec<_>>();
+        assert!(scores(&whole).iter().flatten().count() > 1_000);
+        assert_eq!(scores(&whole), scores(&parts));
+        assert_eq!(whole.decisions[0].side, parts.decisions[0].side);
+        assert!(parts.decisions.iter().all(|decision| decision == &parts.decisions[0]));
+    }
+}
+
+#[test]
+fn whole_numbers_in_a_short_file_are_centipawns() {
+    // As c-chess-cli writes `%i/%i`, with mates in moves.
+    let game = "[Result \"1-0\"]\n\n1. e4 {35/12} e5 {-30/12} 2. Nf3 {41/13} Nc6 {-28/11} 3. Bb5 {0/10} a6 {12/10} \
+                4. Ba4 {M4/20} Nf6 {-M3/18} 1-0\n";
+    let games = read(game, ScoreOptions::default());
+    let scores: Vec<_> = games.records.iter().filter_map(|record| record.score).collect();
+    assert_eq!(scores, [35, -30, 41, -28, 0, 12, 31_993, -31_994]);
+    assert!(games.decisions[0].mates_in_moves);
+    assert!(
+        games.decisions[0].to_string().ends_with("mates count moves (2 of 2 would be impossible in plies)")
+    );
+}
+
+#[test]
+fn mates_in_moves_are_told_by_distances_that_plies_cannot_have() {
+    let game = |comments: [&str; 4]| {
+        let [a, b, c, d] = comments;
+        format!("[Result \"1-0\"]\n\n1. e4 {{{a}}} e5 {{{b}}} 2. Nf3 {{{c}}} Nc6 {{{d}}} 1-0\n")
+    };
+    for (comments, scores) in [
+        // fastchess since September 2024, and before.
+        (["+M7/20 1s", "-M6/20 1s", "+M5/20 1s", "-M4/20 1s"], [31_993, -31_994, 31_995, -31_996]),
+        (["+M4/20 1s", "-M3/20 1s", "+M3/20 1s", "-M2/20 1s"], [31_993, -31_994, 31_995, -31_996]),
+    ] {
+        let games = read(&game(comments), ScoreOptions::default());
+        assert_eq!(games.records.iter().filter_map(|record| record.score).collect::<Vec<_>>(), scores);
+    }
 }
