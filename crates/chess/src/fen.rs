@@ -2,7 +2,7 @@
 //! GUIs and old collections write. A board without legal sense (no king, side not to move in check) is an error.
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, PositionError};
+use shakmaty::{Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, PositionError, Setup};
 
 /// Error of a text that is no position: the reason, and the text.
 #[derive(Debug)]
@@ -21,13 +21,29 @@ impl std::error::Error for FenError {}
 pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {
     let setup =
         text.trim().parse::<Fen>().map_err(|error| FenError(format!("{error}: `{text}`")))?.into_setup();
-    let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::detect(&setup) };
+    let mode = if chess960 { CastlingMode::Chess960 } else { castling_mode(text, &setup) };
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
         .map_err(|error| FenError(format!("{error}: `{text}`")))
+}
+
+/// The rules by which castling rights are read. `KQkq` of kings and rooks on other files are Chess960's if there is a rook
+/// for each letter; otherwise a standard game kept letters that no longer hold.
+pub fn castling_mode(text: &str, setup: &Setup) -> CastlingMode {
+    let letters = text.split_whitespace().nth(2).unwrap_or_default();
+    let has_rook = |letter: char| {
+        let color = Color::from_white(letter.is_ascii_uppercase());
+        let rooks = setup.board.rooks() & setup.board.by_color(color) & Bitboard::from_rank(color.backrank());
+        let Some(king) = setup.board.king_of(color) else { return false };
+        rooks.into_iter().any(|rook| (rook > king) == letter.eq_ignore_ascii_case(&'k'))
+    };
+    match letters.chars().filter(|letter| "KQkq".contains(*letter)).all(has_rook) {
+        true => CastlingMode::detect(setup),
+        false => CastlingMode::Standard,
+    }
 }
 
 /// The FEN of a position, with an en passant square only where the capture is legal.
@@ -45,6 +61,20 @@ mod tests {
         let p = position("4k3/8/8/8/8/8/8/4K2R w KQkq e6 0 1", false).unwrap();
         assert_eq!(p.castles().castling_rights(), shakmaty::Square::H1.into());
         assert_eq!(p.maybe_ep_square(), None);
+    }
+
+    #[test]
+    fn letters_that_no_rook_stands_for_are_a_standard_games() {
+        for (fen, rights) in [
+            ("rnbqk2r/pppp1ppp/5n2/2b1p3/2B1P3/5N2/PPPP1PPP/RNBQ1RK1 b KQkq - 0 1", "kq"),
+            ("r4rk1/ppp2ppp/8/8/8/8/PPP2PPP/R4RK1 w KQkq - 0 1", "-"),
+            ("r1bq1rk1/ppp2ppp/8/8/8/8/PPP2PPP/R3K2R w KQkq - 0 20", "KQ"),
+            ("4k2r/8/8/8/8/8/8/R3K3 w KQkq - 0 20", "Qk"),
+            ("rkrnnbbq/pppppppp/8/8/8/8/PPPPPPPP/RKRNNBBQ w KQkq - 0 1", "KQkq"),
+        ] {
+            let read = text(&position(fen, false).unwrap());
+            assert_eq!(read.split(' ').nth(2), Some(rights), "{fen}");
+        }
     }
 
     #[test]

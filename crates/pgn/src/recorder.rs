@@ -1,7 +1,7 @@
 //! Visitor that replays a game and appends its records.
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
+use shakmaty::{CastlingMode, Chess, Color, FromSetup, Position, PositionError};
 
 use super::annotation::{Annotation, Score, clock, looks_like_score};
 use super::board::Board;
@@ -13,6 +13,7 @@ use super::tally::ScoreTally;
 use super::visits::{self, Visits};
 use crate::{FAR, Placeholders, Record, flags};
 use patzer_chess::PackedMove;
+use patzer_chess::fen::castling_mode;
 
 pub(super) struct Recorder<'a> {
     board: Board,
@@ -343,15 +344,12 @@ impl Start {
     }
 
     pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, Box<dyn std::error::Error>> {
-        let fen = Fen::from_ascii(text.trim_ascii())?;
-        let set_up = |mode| {
-            let position: Result<Chess, _> = fen.clone().into_position(mode);
-            position.or_else(PositionError::ignore_invalid_ep_square).map_err(Box::new)
-        };
-        let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
+        let setup = Fen::from_ascii(text.trim_ascii())?.into_setup();
         // Some Chess960 games lack the Variant tag.
-        let (position, chess960) =
-            by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
+        let chess960 = chess960 || castling_mode(&String::from_utf8_lossy(text), &setup).is_chess960();
+        let position = Chess::from_setup(setup, CastlingMode::from_chess960(chess960))
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)?;
         Ok(Start { board: Board::new(&position), chess960 })
     }
 }

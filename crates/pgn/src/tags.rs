@@ -1,4 +1,4 @@
-//! PGN tag pairs. Tolerant: an unterminated value ends with its line.
+//! PGN tag pairs. Tolerant: an unterminated value ends with its line, and a quote within a value need not be escaped.
 
 use std::borrow::Cow;
 
@@ -64,16 +64,28 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
+/// Length of a value up to the quote that ends it: the first that nothing but the end of a tag follows, or else the first.
 fn value_length(text: &[u8]) -> usize {
-    let mut at = 0;
+    let (mut at, mut first) = (0, None);
     while let Some(next) = memchr3(b'"', b'\n', b'\\', &text[at..]) {
-        match text[at + next] {
-            b'\\' if matches!(text.get(at + next + 1), Some(b'"' | b'\\')) => at += next + 2,
-            b'\\' => at += next + 1,
-            _ => return at + next,
+        let here = at + next;
+        match text[here] {
+            b'\\' if matches!(text.get(here + 1), Some(b'"' | b'\\')) => at = here + 2,
+            b'\\' => at = here + 1,
+            b'"' if !ends_tag(&text[here + 1..]) => {
+                first = first.or(Some(here));
+                at = here + 1;
+            }
+            b'"' => return here,
+            _ => return first.unwrap_or(here),
         }
     }
-    text.len()
+    first.unwrap_or(text.len())
+}
+
+fn ends_tag(text: &[u8]) -> bool {
+    let blanks = text.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    matches!(text.get(blanks), None | Some(b']' | b'[' | b'\n'))
 }
 
 /// Unescapes a raw tag value and reads it as UTF-8, or else as Latin-1.
@@ -136,6 +148,21 @@ mod tests {
             let text = [b"[White \"", name, b"\"]"].concat();
             assert_eq!(Tags::new(&text).text("White"), "Jürgen");
             assert_eq!(plain(name), "Jürgen");
+        }
+    }
+
+    #[test]
+    fn a_quote_within_a_value_is_part_of_it() {
+        for (text, values) in [
+            ("[White \"Smith \"The King\"\"]", &["Smith \"The King\""][..]),
+            ("[Black \"\"Mephisto\"\"]\r\n", &["\"Mephisto\""]),
+            ("[White \"A\"] [Black \"B \"b\" C\"]", &["A", "B \"b\" C"]),
+            ("[White \"A\" [Black \"B\"  \n", &["A", "B"]),
+            ("[White \"A\" and more\n[Black \"B\"]", &["A", "B"]),
+            ("[White \"a \\\"b\\\" c\"]", &["a \\\"b\\\" c"]),
+        ] {
+            let found: Vec<_> = Tags::new(text.as_bytes()).iter().map(|(_, value)| value).collect();
+            assert_eq!(found, values.iter().map(|value| value.as_bytes()).collect::<Vec<_>>(), "{text}");
         }
     }
 

@@ -201,7 +201,8 @@ fn book_moves_are_recognised_and_other_text_is_ignored() {
 /// The dialect of a number depends on its surroundings, not on its sign, decimals or size.
 #[test]
 fn a_number_is_a_score_whatever_its_sign_decimals_and_size() {
-    let forms: [(&str, fn(&str) -> String); 12] = [
+    type Form = fn(&str) -> String;
+    let forms: [(&str, Form); 12] = [
         ("cutechess", |n| format!("{n}/12 0.50s")),
         ("compact", |n| format!("{n}/12")),
         ("chessbase", |n| format!("{n}/23 239 (Nd7)")),
