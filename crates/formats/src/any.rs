@@ -283,7 +283,7 @@ mod tests {
         };
         let error = read("data.bin", None);
         assert!(
-            error.contains("data.bin: byte 0: ") && error.contains(" (read as bin by its name; "),
+            error.contains("data.bin: byte 0: ") && error.contains(" (read as bin by its name)"),
             "{error}"
         );
         assert!(read("a.monty", None).contains("(read as monty by its name)"));

@@ -304,7 +304,7 @@ mod tests {
         let (folder, path, record) = with_ahead();
         drop(record);
         let error = refused(&path, Earlier::Protect);
-        assert!(error.contains("match of 1 pair, and 3 ahead of an unfinished one;"), "{error}");
+        assert!(error.contains("match of 1 pair, and 3 ahead of an unfinished one Hinted"), "{error}");
         let text = fs::read(ahead_of(&path)).unwrap();
         for (there, says) in
             [(&b"Dear diary"[..], "not a file of patzer"), (b"{\"patzer_ahead\":1}\n", "not of the journal")]
