@@ -15,11 +15,12 @@ use super::sprt::SprtArgs;
 use crate::evaluation::load;
 use crate::given::{self, Given, spec_word};
 use crate::named::named;
-use crate::{Error, Result, Status, Ui};
+use crate::prepare::check_new_output;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_eval::{Evaluation, named_weights};
 use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value};
 use patzer_io::number::{counted, grouped};
-use patzer_io::{Printable, check_writable, printable};
+use patzer_io::{Printable, printable};
 use patzer_match::record::PairEntry;
 use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
 use patzer_stats::Pentanomial;
@@ -152,8 +153,9 @@ struct SpsaReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "patzer_io::path_text")]
     output: Option<PathBuf>,
-    /// Command that tests the values against those of the start.
-    test: String,
+    /// Command that tests the values of a whole tuning against those of the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<String>,
     games_per_second: f64,
     complete: bool,
     #[serde(skip)]
@@ -189,14 +191,15 @@ impl fmt::Display for SpsaReport {
         writeln!(f, "\n± chance: 95 % of how far results that say nothing would have moved the value{star}")?;
         if let Some(output) = &self.output {
             writeln!(f, "written     {}", Printable(output.display()))?;
-        } else {
+        } else if self.complete {
             write!(f, "\n{}", Form::Setoption.write(&self.params))?;
         }
         writeln!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
         if !self.complete {
             writeln!(f, "interrupted after {}; --resume goes on", counted(self.games, "game"))?;
         }
-        write!(f, "\nNow test the values against those of the start:\n  {}", printable(&self.test))
+        let Some(test) = &self.test else { return Ok(()) };
+        write!(f, "\nNow test the values against those of the start:\n  {}", printable(test))
     }
 }
 
@@ -307,7 +310,9 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let output = evaluation.as_ref().map(|evaluation| {
         output.unwrap_or_else(|| format!("tuned.{}", named_weights::file(evaluation).1).into())
     });
-    output.as_deref().map_or(Ok(()), check_writable)?;
+    if let Some(output) = &output {
+        check_new_output(output, file.iter().map(PathBuf::as_path).chain([Path::new(&spec.cmd)]), "inputs")?;
+    }
     let schedule = args.schedule()?;
     let (boards, most) = (args.play.concurrency(), schedule.pairs * schedule.window);
     if boards > most {
@@ -342,11 +347,18 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
     }
     match_run::remark(held.standings.tally(), true, &games, ui);
+    if !held.ended.complete && args.export.is_some() {
+        ui.note("the values are printed at the end; --resume goes on");
+        return Err(interrupt::error());
+    }
     let values = held.standings.now();
+    // The weights and the test are those of a whole tuning.
+    let output = output.filter(|_| held.ended.complete);
     if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
         write_weights(output, evaluation, &values)?;
     }
-    let test = test_command(args, &spec, &values, output.as_deref())?;
+    let test =
+        held.ended.complete.then(|| test_command(args, &spec, &values, output.as_deref())).transpose()?;
     let report = report(&held.standings, &held.ended, output, test, args.export);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
@@ -355,7 +367,7 @@ fn report(
     state: &SpsaState,
     ended: &RunSummary,
     output: Option<PathBuf>,
-    test: String,
+    test: Option<String>,
     form: Option<Form>,
 ) -> SpsaReport {
     SpsaReport {

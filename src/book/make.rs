@@ -86,7 +86,6 @@ struct Made {
     /// Entries of files that cannot be read.
     bad: usize,
     seconds: f64,
-    complete: bool,
     #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
@@ -127,18 +126,14 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
         bar.set_message(format!("{} candidates", counts.candidates));
     });
     bar.finish_and_clear();
+    interrupt::check()?;
     let made = made?;
-    if made.openings.is_empty() {
-        interrupt::check()?;
-    }
     warn_of_failures(&made.failures, ui);
     warn_of_restarts(&participant, ui);
     if made.openings.is_empty() {
         return Err(Error::input(format!("none of {} candidates is in the window", made.counts.candidates)));
     }
-    if interrupt::requested() {
-        ui.warn("interrupted before the end; the book has the openings found until then");
-    } else if made.counts.kept < count && count != usize::MAX {
+    if made.counts.kept < count && count != usize::MAX {
         ui.warn(format!("only {} openings fit, not {count}", made.counts.kept));
     }
     let mut text = String::new();
@@ -152,7 +147,6 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
         restarts: participant.restarts.count(),
         bad,
         seconds: begin.elapsed().as_secs_f64(),
-        complete: made.complete,
         output: args.output.clone(),
     })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::named::named;
 use crate::prepare::{Split, check_new_output};
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::beside;
 use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::model::{Fit, Level, Settings, fit};
@@ -177,6 +177,7 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         terms: fitted.terms.clone(),
         output: args.output.clone(),
     };
+    interrupt::check()?;
     let about = format!(
         "patzer {}: {} choices, {:.4} nats a choice held out of {}",
         env!("CARGO_PKG_VERSION"),

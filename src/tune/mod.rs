@@ -87,9 +87,6 @@ struct TuneResult {
     device: Option<String>,
     #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
-    /// A signal came before the end.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    interrupted: bool,
     /// Weights of an evaluation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weights: Vec<TunedWeight>,
@@ -188,11 +185,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 /// Writes the result to the run's folder and prints it, where no output is standard output.
-fn finish(mut result: TuneResult, other_output: Option<&Path>, ui: &Ui) -> Result<Status> {
-    if interrupt::requested() {
-        ui.warn("interrupted before the end; the result is the best until then");
-        result.interrupted = true;
-    }
+fn finish(result: TuneResult, other_output: Option<&Path>, ui: &Ui) -> Result<Status> {
     if let Some(run) = &result.run {
         run_folder::write_result(run.path(), &result)?;
     }
@@ -206,6 +199,14 @@ impl RunArgs {
             Some(name) if name != "-" => Path::new("runs").join(Path::new(name).with_extension("")),
             _ => PathBuf::from("runs/stdout"),
         })
+    }
+
+    /// The command that resumes the run of an output.
+    fn resume(&self, output: &Path) -> String {
+        match &self.run {
+            Some(run) => format!("patzer tune --resume --run {}", run.display()),
+            None => format!("patzer tune --resume -o {}", output.display()),
+        }
     }
 
     /// Whether the folder can be written is known before hours are spent on the run.

@@ -6,7 +6,7 @@ use super::{TuneResult, finish};
 use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::grouped;
-use patzer_io::run_folder::RunFolder;
+use patzer_io::run_folder::{INPUTS, RunFolder};
 use patzer_train::{Compute, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
 
 pub(super) fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
@@ -50,12 +50,14 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
             stage.k = stage.k.or(recipe.k);
         }
         earlier_epochs = earlier.epochs.len();
-        let (data, outcome) = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui)?;
+        let trained_stage = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui);
+        if interrupt::requested() && folder.path().join(INPUTS).exists() {
+            ui.note(format!("{} goes on after the last whole epoch", args.resume_command()));
+        }
+        interrupt::check()?;
+        let (data, outcome) = trained_stage?;
         earlier = outcome.handover(earlier, recipe.k);
         trained = Some((stage, data, outcome));
-        if interrupt::requested() {
-            break;
-        }
     }
     let Some((stage, data, outcome)) = trained else {
         return Err(Error::input("the checkpoint is of a run with more stages"));

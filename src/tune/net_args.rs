@@ -205,6 +205,11 @@ impl NetArgs {
         self.run.claim(&self.output, self.resume)
     }
 
+    /// The command that resumes the run.
+    pub(super) fn resume_command(&self) -> String {
+        self.run.resume(&self.output)
+    }
+
     /// The data of a stage; the command line goes before the recipe.
     pub(super) fn selection(&self, stage: &Settings, ui: &Ui) -> DataSelection {
         let mut selection = self.data.selection(ui);

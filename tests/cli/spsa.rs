@@ -242,3 +242,37 @@ fn weights_are_tuned_into_a_file_of_their_own() {
     assert_eq!(said["output"], "new.nnue");
     done(folder.path(), "match new.nnue default --hash 1 --nodes 10 --games 2");
 }
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_tuning_writes_no_weights() {
+    let folder = folder();
+    let interrupted = |line: &str| {
+        fs::remove_file(folder.path().join("spsa.pgn")).ok();
+        let mut command = crate::program();
+        command.current_dir(folder.path()).args(line.split_whitespace()).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let games = folder.path().join("spsa.pgn");
+        while fs::metadata(&games).map_or(0, |file| file.len()) == 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        crate::signal("TERM", &child.id().to_string());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(143), "{output:?}");
+        assert!(!folder.path().join("tuned.hce.toml").exists());
+        output
+    };
+    let line = "spsa default-hce --terms tempo --games 1000000 --nodes 60 --hash 1 --overwrite";
+    let result: Value = serde_json::from_slice(&interrupted(&format!("{line} --json")).stdout).unwrap();
+    assert_eq!(
+        (&result["complete"], &result["output"], &result["test"]),
+        (&false.into(), &Value::Null, &Value::Null)
+    );
+    assert!(result["params"].is_array());
+    let printed = interrupted(&format!("{line} --export rust"));
+    let said = String::from_utf8(printed.stderr).unwrap();
+    assert!(
+        printed.stdout.is_empty() && said.contains("the values are printed at the end; --resume goes on"),
+        "{said}"
+    );
+}

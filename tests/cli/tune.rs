@@ -258,8 +258,9 @@ fn options_of_first_order_optimisers_choose_one() {
 
 #[cfg(unix)]
 #[test]
-fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {
+fn a_terminated_tuning_writes_nothing_and_says_so() {
     let folder = folder();
+    fs::write(folder.path().join("new.hce.toml"), "of an earlier run").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
     let args = "tune hce --optimizer adam --epochs 1000000 --patience 1000000 --k 1";
     command.current_dir(folder.path()).args(args.split_whitespace()).stderr(std::process::Stdio::piped());
@@ -269,7 +270,9 @@ fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert!(signal("TERM", &child.id().to_string()));
     assert_eq!(child.wait().unwrap().code(), Some(143));
-    assert!(folder.path().join("new.hce.toml").exists());
+    assert!(said.any(|line| line.unwrap() == "error: interrupted; nothing was written"));
+    assert_eq!(fs::read(folder.path().join("new.hce.toml")).unwrap(), b"of an earlier run");
+    assert!(!folder.path().join("runs").exists());
 }
 
 #[test]

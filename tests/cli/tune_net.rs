@@ -359,3 +359,28 @@ fn a_staged_run_that_is_killed_anywhere_goes_on_to_the_same_bytes() {
     }
     assert!(killed > 0, "no run was cut short");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_terminated_training_writes_no_network_and_names_the_command_that_goes_on() {
+    let folder = folder();
+    let line = "tune --hidden 8 --epochs 100000 --validation 0 --device cpu -o big.nnue";
+    let mut command = program();
+    command.args(line.split_whitespace()).current_dir(folder.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let checkpoint = folder.path().join("runs/big/checkpoint.bin");
+    while !checkpoint.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    crate::signal("TERM", &child.id().to_string());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(143), 0), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("patzer tune --resume -o big.nnue goes on after the last whole epoch"), "{said}");
+    assert!(said.contains("error: interrupted; nothing was written"), "{said}");
+    let there = |name: &str| folder.path().join(name).exists();
+    assert!(checkpoint.exists() && !there("big.nnue") && !there("runs/big/result.json"));
+    done(folder.path(), "report runs/big -o r.html");
+    let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    assert!(page.contains("Not finished."), "{page}");
+}

@@ -47,7 +47,7 @@ impl RunFolder {
             return Err(Error::data(path, format!("{} is not a folder", file.display())));
         }
         let lock = if path.is_dir() { Lock::take(path)? } else { None };
-        if earlier == Earlier::Protect && path.join(CHECKPOINT).exists() && !is_finished(path) {
+        if earlier == Earlier::Protect && is_unfinished(path) {
             let error = Error::data(path, "holds the checkpoint of an unfinished run");
             return Err(error.hint(Hint::ResumeOrOtherFolder));
         }
@@ -91,11 +91,9 @@ impl RunFolder {
     }
 }
 
-/// A run is finished if its result is there and does not say that it was cut short.
-fn is_finished(folder: &Path) -> bool {
-    let text = std::fs::read(folder.join(RESULT)).unwrap_or_default();
-    let result = serde_json::from_slice::<serde_json::Value>(&text);
-    result.is_ok_and(|result| result["interrupted"] != true)
+/// Tests whether a folder holds a training that goes on with `--resume`: a checkpoint without a result.
+pub fn is_unfinished(folder: &Path) -> bool {
+    folder.join(CHECKPOINT).exists() && !folder.join(RESULT).exists()
 }
 
 /// Renames the folder; where it has other files too, moves the run's files alone.
@@ -222,16 +220,11 @@ mod tests {
             assert!(RunFolder::claim(&path, earlier).unwrap_err().to_string().contains("in use by"));
         }
         drop(run);
-        for unfinished in ["", "{\"interrupted\": true}"] {
-            write(CHECKPOINT, "state");
-            if !unfinished.is_empty() {
-                write(RESULT, unfinished);
-            }
-            let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err();
-            assert!(matches!(error, Error::Hinted(_, Hint::ResumeOrOtherFolder)), "{error:?}");
-            assert!(RunFolder::claim(&path, Earlier::Resume).unwrap().begin().unwrap().is_none());
-            assert_eq!(std::fs::read(path.join(CHECKPOINT)).unwrap(), b"state");
-        }
+        write(CHECKPOINT, "state");
+        let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err();
+        assert!(matches!(error, Error::Hinted(_, Hint::ResumeOrOtherFolder)), "{error:?}");
+        assert!(RunFolder::claim(&path, Earlier::Resume).unwrap().begin().unwrap().is_none());
+        assert_eq!(std::fs::read(path.join(CHECKPOINT)).unwrap(), b"state");
         write(RESULT, "{}");
         for number in 1..3 {
             let mut run = RunFolder::claim(&path, Earlier::Protect).unwrap();

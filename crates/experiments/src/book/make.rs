@@ -46,7 +46,6 @@ pub struct MadeBook {
     pub counts: BookCounts,
     /// Number of positions without a score, by reason.
     pub failures: BTreeMap<String, u64>,
-    pub complete: bool,
 }
 
 /// Candidates of random play for each opening asked for, at most.
@@ -86,10 +85,7 @@ pub fn make(
         Source::Openings(_) => 0..distinct.len(),
         Source::Random(_) => 0..options.count.saturating_mul(TRIES),
     };
-    let all = numbers.end;
-    let mut scored = 0;
     score_all(scorer, numbers, &item, stop, &mut |candidate| {
-        scored += 1;
         counts.candidates += 1;
         let opening: Opening = candidate.item;
         match candidate.score {
@@ -113,6 +109,5 @@ pub fn make(
         report(&counts);
         Ok(if counts.kept >= options.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
-    let complete = counts.kept >= options.count || scored == all;
-    Ok(MadeBook { openings, counts, failures, complete })
+    Ok(MadeBook { openings, counts, failures })
 }

@@ -13,6 +13,7 @@ use super::choices::Competition;
 use super::errors::errors;
 use super::strengths::{Strengths, log_probability, sum};
 use super::terms::Term;
+use patzer_io::interrupt;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
@@ -52,12 +53,12 @@ impl Fit {
     }
 }
 
-/// Fits all groups and these pairs.
+/// Fits all groups and these pairs; a signal ends the iterations.
 pub fn fit(competitions: &[Competition], pairs: &[Term], settings: &Settings) -> Fit {
     let mut gammas = Strengths::even(pairs);
     let (played, offered) = count(competitions, &gammas.terms);
     let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, competitions.is_empty(), 0);
-    while !converged && iterations < settings.iterations {
+    while !converged && iterations < settings.iterations && !interrupt::requested() {
         iterations += 1;
         // Recomputed in every iteration, so that rounding errors do not add up.
         let mut products = products(competitions, &gammas);

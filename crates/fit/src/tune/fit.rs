@@ -32,9 +32,8 @@ pub struct TuneOutcome {
     pub k: f64,
     pub optimizer: Optimizer,
     pub before: Losses,
-    /// After an interrupt the best epoch's, with the L2 prior.
     pub exact: Losses,
-    /// At the best values rounded to whole centipawns; after an interrupt as `exact`.
+    /// At the best values rounded to whole centipawns.
     pub rounded: Losses,
     pub epochs: usize,
     /// 0 if no epoch improved on the start.
@@ -58,8 +57,8 @@ pub struct TuneOutcome {
     pub positions_per_second: f64,
 }
 
-/// Tunes the free values of a model until no step helps, `epochs` are over, the validation loss has not fallen for
-/// `patience` epochs or the user interrupts; keeps the best values, which do not depend on the number of threads.
+/// Tunes the free values of a model until no step helps, `epochs` are over or the validation loss has not fallen for
+/// `patience` epochs; keeps the best values, which do not depend on the number of threads.
 pub fn fit(
     model: &Model,
     space: &Space,
@@ -106,7 +105,6 @@ pub fn fit(
         limit: settings.epochs.unwrap_or(optimizer.epochs()),
         best: start.clone(),
         best_loss: before.validation.unwrap_or(before.train),
-        best_losses: before,
         best_epoch: 0,
         epochs: 0,
         passes: 0,
@@ -120,16 +118,12 @@ pub fn fit(
         descend(&objective, start.clone(), (optimizer, false), settings, &mut tracker)?;
         None
     };
+    interrupt::check()?;
     let seconds = begun.elapsed().as_secs_f64();
     let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
     let share = if settings.evidence { settings.share_of_new(train.positions) } else { 1.0 };
     best.iter_mut().zip(&start).for_each(|(value, start)| *value = start + share * (*value - start));
-    let reported = |k: f64, values: &[f64], fallback: Losses| {
-        let found = losses(k, values);
-        // An interrupt cuts the passes short.
-        if interrupt::requested() { fallback } else { found }
-    };
-    let exact = reported(k, &best, tracker.best_losses);
+    let exact = losses(k, &best);
     let stretch = settings.keep_scale.then(|| stretch(&objective, &start, &best));
     let scale = stretch.map_or(Scale::Fitted, |stretch| kept_scale(&objective, &best, stretch));
     if let Scale::Kept(factor) = scale {
@@ -142,10 +136,9 @@ pub fn fit(
         optimizer,
         before,
         exact,
-        rounded: reported(k, &rounded, exact),
+        rounded: losses(k, &rounded),
         validation_change: validation
-            .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded))
-            .filter(|_| !interrupt::requested()),
+            .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded)),
         values: space.values(model, &best),
         epochs: tracker.epochs,
         best_epoch: tracker.best_epoch,
@@ -193,7 +186,7 @@ fn descend_by_evidence(
     tracker: &mut Tracker<'_>,
 ) -> Result<Evidence> {
     let (mut evidence, mut here) = (first, start.to_vec());
-    let start_losses = tracker.best_losses;
+    let start_loss = tracker.best_loss;
     let small = start.len() <= LARGEST_MATRIX;
     let method = match optimizer {
         Optimizer::Newton => Optimizer::Newton,
@@ -223,7 +216,7 @@ fn descend_by_evidence(
         here = start.to_vec();
     }
     let with_prior = Objective { prior: &evidence.prior, ..*objective };
-    tracker.restart(start, start_losses, limit);
+    tracker.restart(start, start_loss, limit);
     here = descend(&with_prior, here, (optimizer, false), settings, tracker)?;
     if tracker.epochs == 0 {
         // The last fit was at the optimum of this prior already.
@@ -240,9 +233,6 @@ fn stretch(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> f64 {
 
 /// The factor to the mean absolute evaluation of the start, if it changes no loss.
 fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
-    if interrupt::requested() {
-        return Scale::Impossible("the fit was interrupted");
-    }
     let (model, space) = (objective.model, objective.space);
     let halves = space.kept.iter().flat_map(|&feature| model.features[feature].slots);
     let fixed = halves.map(|slot| &model.slots[slot]).any(|slot| slot.fixed && slot.start != 0.0);
@@ -264,6 +254,12 @@ fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
         return Scale::Impossible("a weight would pass its bound");
     }
     Scale::Kept(factor)
+}
+
+/// Slots that are not fixed and that no position counts; a kept scale is theirs too.
+fn uncounted<'a>(model: &'a Model, space: &'a Space) -> impl Iterator<Item = usize> + 'a {
+    (0..model.slots.len())
+        .filter(|&slot| !model.slots[slot].fixed && space.free.binary_search(&slot).is_err())
 }
 
 /// Change of the loss between two sets of values, and its standard error over clusters of games.

@@ -83,6 +83,8 @@ pub fn fit_seeds(
         progress(RunEvent::Fitted { seed, outcome: &fitted.outcome });
         first = Some(fitted);
     }
+    // An interrupt cuts the passes over the positions short.
+    interrupt::check()?;
     let mut fitted = first.ok_or_else(|| Error::usage("the number of seeds has to be above 0"))?;
     if runs.len() > 1 {
         fitted.values.spread = Some(spread(&runs));
@@ -107,7 +109,7 @@ fn examine(
     let SplitTraces { space, train, validation } = traces;
     let parameters = space.parameters();
     let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
-    let wanted = with_errors && enough && parameters <= LARGEST_MATRIX && !interrupt::requested();
+    let wanted = with_errors && enough && parameters <= LARGEST_MATRIX;
     let errors = wanted.then(|| {
         let factor = if let Scale::Kept(factor) = outcome.scale { factor } else { 1.0 };
         let strengths = outcome.evidence.iter().flat_map(|evidence| &evidence.prior);
@@ -116,7 +118,7 @@ fn examine(
         let objective = Objective { traces: train, model, space, k: outcome.k, l2, prior: &prior };
         standard_errors(&objective, &space.parameters_of(&outcome.values))
     });
-    let errors = errors.flatten().filter(|_| !interrupt::requested());
+    let errors = errors.flatten();
     let mut support = vec![Support::default(); model.slots.len()];
     space.free.iter().zip(&outcome.support).for_each(|(&slot, found)| support[slot] = *found);
     let deviation = |slot: &Slot| outcome.evidence.as_ref()?.deviations.get(&table(&slot.name)).copied();
@@ -132,10 +134,7 @@ fn examine(
     };
     let mut remarks = remarks::remarks(model, &values, &outcome, errors.as_ref());
     if with_errors && errors.is_none() {
-        remarks.push(match interrupt::requested() {
-            true => "interrupted: no standard errors, and the losses are the best epoch's, with the prior and before rounding".to_string(),
-            false => "no standard errors: too many weights, or too few positions for them".to_string(),
-        });
+        remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
     }
     let warning = (train.positions < ENOUGH * parameters).then(|| remarks::few_data(traces, &outcome));
     FittedRuns {

@@ -41,8 +41,6 @@ pub struct Tracker<'a> {
     pub limit: usize,
     pub best: Vec<f64>,
     pub best_loss: f64,
-    /// Best losses, with the L2 prior.
-    pub best_losses: Losses,
     pub best_epoch: usize,
     pub epochs: usize,
     pub passes: usize,
@@ -61,7 +59,6 @@ impl Tracker<'_> {
         let best = judged < self.best_loss;
         if best {
             (self.best, self.best_loss, self.best_epoch) = (parameters.to_vec(), judged, self.epochs);
-            self.best_losses = Losses { train: train_loss, validation: validation_loss };
         }
         let (number, limit) = (self.epochs, self.limit);
         let epoch = Epoch { number, limit, train_loss, validation_loss, learning_rate, best };
@@ -76,9 +73,8 @@ impl Tracker<'_> {
 
     /// Forgets the epochs and their best values, since another L2 prior judges those to come, of which there are
     /// `limit` at most.
-    pub fn restart(&mut self, start: &[f64], losses: Losses, limit: usize) {
-        (self.best, self.best_losses, self.best_epoch) = (start.to_vec(), losses, 0);
-        self.best_loss = losses.validation.unwrap_or(losses.train);
+    pub fn restart(&mut self, start: &[f64], loss: f64, limit: usize) {
+        (self.best, self.best_loss, self.best_epoch) = (start.to_vec(), loss, 0);
         (self.epochs, self.limit) = (0, limit);
         (self.progress)(FitEvent::Restart);
     }

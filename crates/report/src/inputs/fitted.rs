@@ -29,11 +29,6 @@ fn result(folder: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
-/// The run's result says that a signal came before its end.
-pub(super) fn is_cut_short(folder: &Path) -> bool {
-    result(folder).get("interrupted") == Some(&Value::Bool(true))
-}
-
 fn kept(result: &Value) -> Option<Kept> {
     let number = |key: &str| result.get(key).and_then(Value::as_f64);
     let epoch = result.get("best_epoch")?.as_u64()?;

@@ -13,6 +13,7 @@ use patzer_fit::moves::table::read_fit;
 use patzer_formats::notices::Notices;
 use patzer_io::error::Result;
 use patzer_io::interrupt;
+use patzer_io::run_folder::is_unfinished;
 use patzer_match::journal::StoredStart;
 
 use self::recognise::{Input, recognise};
@@ -60,13 +61,11 @@ fn section(path: &Path, input: Input, settings: &ReportSettings<'_>) -> Result<S
     let name = path.display().to_string();
     match input {
         Input::Dataset(path) => dataset::section(&name, &path, settings),
-        Input::Tuning(folder) => {
-            fitted::tuning(&name, &folder, settings).map(|section| cut_short(&folder, section))
-        }
+        Input::Tuning(folder) => fitted::tuning(&name, &folder, settings),
         Input::Weights(path) => fitted::weights(&name, &path, settings),
         Input::Moves(path) => Ok(moves::section(&name, &read_fit(&path)?)),
         Input::Training(folder) => {
-            fitted::training(&name, &folder, settings).map(|section| cut_short(&folder, section))
+            fitted::training(&name, &folder, settings).map(|section| unfinished(&folder, section))
         }
         Input::Network(path) => fitted::network(&name, &path, settings),
         Input::Match { journal, pgn } => contest::of_journal(&name, &journal, &pgn, settings),
@@ -75,10 +74,10 @@ fn section(path: &Path, input: Input, settings: &ReportSettings<'_>) -> Result<S
     }
 }
 
-/// The section of a run folder, which says where a signal ended the run.
-fn cut_short(folder: &Path, mut section: Section) -> Section {
-    if fitted::is_cut_short(folder) {
-        section.summary = format!("Interrupted before its end. {}", section.summary);
+/// The section of a run folder, which says where the run has not come to its end.
+fn unfinished(folder: &Path, mut section: Section) -> Section {
+    if is_unfinished(folder) {
+        section.summary = format!("Not finished. {}", section.summary);
     }
     section
 }
