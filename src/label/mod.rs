@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluation::load;
 use crate::given::Given;
-use crate::prepare::{InputFormat, reporter};
+use crate::prepare::{InputFormat, check_new_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::{AnyReader, DataFile, Target};
 use patzer_formats::ReadOptions;
@@ -140,6 +140,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     if args.teacher.is_asked() {
         return teacher::run(args, ui);
     }
+    check_new_output(&args.output(), [&args.data, &args.eval], "inputs")?;
     if args.tables.tb.is_some() {
         return tables::run(args, ui);
     }

@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 use super::LabelArgs;
 use super::tables::Changed;
 use crate::given;
+use crate::prepare::check_new_output;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_fit::wdl::scale::{Scale, ScaleSample};
 use patzer_formats::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
 use patzer_io::run_folder::Earlier;
-use patzer_io::{Printable, check_writable, is_stream};
+use patzer_io::{Printable, is_stream};
 use patzer_label::tables::TableCounts;
 use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_block};
 use patzer_match::conditions::PlayerConditions;
@@ -274,7 +275,7 @@ fn check(args: &LabelArgs, output: &Path, ui: &Ui) -> Result<()> {
         return Err(Error::usage("--engine needs a file as its output: name one with -o"));
     }
     args.target(ui).format(output)?;
-    check_writable(output)
+    check_new_output(output, [&args.data], "inputs")
 }
 
 fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {

@@ -92,7 +92,7 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
             ending.display()
         )));
     }
-    let mut run = args.fit.claim(&args.output, &args.data.inputs())?;
+    let mut run = args.fit.claim(&args.output, &[args.data.inputs(), vec![args.eval.clone()]].concat())?;
     let tracer = HceTracer { plain_taper: args.plain_taper };
     let split = args.fit.split();
     let (selection, report) = (args.data.selection(ui), reporter(ui));

@@ -116,7 +116,7 @@ pub fn run(args: &ModelArgs, ui: &Ui) -> Result<Status> {
     let bounds = bounds(args)?;
     let inputs = args.inputs.open(args.merge.is_empty(), ui)?;
     if let Some(path) = &args.histogram {
-        check_new_output(path, inputs.datasets.iter().chain(&inputs.games), "inputs")?;
+        check_new_output(path, inputs.datasets.iter().chain(&inputs.games).chain(&args.merge), "inputs")?;
     }
     let rules = Counting {
         bin: Bin { width: args.bin, single_precision: args.single_precision },

@@ -176,6 +176,14 @@ fn outputs_that_are_inputs() {
         ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
         ("wdl model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
         ("moves fit labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),
+        ("label good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
+        ("label good.parquet --tb folder -o ./good.parquet", &["good.parquet", "is one of the inputs"]),
+        (
+            "label good.parquet --engine cmd=none --nodes 1 -o folder/../good.parquet",
+            &["good.parquet", "is one of the inputs"],
+        ),
+        ("wdl model good.pgn --merge empty --histogram empty", &["empty", "is one of the inputs"]),
+        ("spsa good.nnue --terms output -o good.nnue", &["good.nnue", "is one of the inputs"]),
     ]);
 }
 
