@@ -15,6 +15,7 @@
 #ifndef PATZER_TRACE_H
 #define PATZER_TRACE_H
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,12 @@
 #define PATZER_WEIGHTS 4096 /* most entries of the terms file */
 #endif
 #define PATZER_NO_EVAL (-1e30f)
+
+/* g++ alone takes no index that is computed, as in offsetof(Terms, Mobility[piece][squares]). */
+#if defined(__cplusplus) && defined(__GNUC__) && !defined(__clang__)
+#undef offsetof
+#define offsetof(type, member) ((size_t) & ((type *)0)->member)
+#endif
 
 typedef struct {
     char fen[128], result[16], score[16]; /* score: centipawns from White's side, or "" */

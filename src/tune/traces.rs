@@ -130,6 +130,8 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
 
 /// Checks of the traces before a fit.
 struct Checks<'a> {
+    /// Files with a position that does not say its game.
+    without_games: Vec<PathBuf>,
     phases: PhaseCheck<'a>,
     evaluations: EvalCheck<'a>,
 }
@@ -137,17 +139,29 @@ struct Checks<'a> {
 impl<'a> Checks<'a> {
     fn new(args: &'a TraceArgs, files: &TraceFiles<'a>) -> Result<Checks<'a>> {
         Ok(Checks {
+            without_games: Vec::new(),
             phases: PhaseCheck::new(files.terms, &args.terms.terms, files.model),
             evaluations: EvalCheck::new(files.model, args.max_deviation),
         })
     }
 
     fn see(&mut self, path: &Path, position: &TracePosition) {
+        if position.game.is_none() && self.without_games.last().is_none_or(|last| last != path) {
+            self.without_games.push(path.to_path_buf());
+        }
         self.phases.see(path, position);
         self.evaluations.see(path, position);
     }
 
     fn report(&self, ui: &Ui) -> Result<()> {
+        for path in &self.without_games {
+            ui.warn(format!(
+                "{} does not say which positions are of one game (game=N); blocks of consecutive positions stand in for \
+                 games, and if games are mixed in the file, positions of one game may stand on both sides: the validation \
+                 loss is too low then, and the standard errors are too small",
+                path.display()
+            ));
+        }
         report_phases(&self.phases, ui)?;
         if self.evaluations.positions() > 0 {
             self.evaluations.to_string().lines().for_each(|line| ui.note(line));

@@ -56,6 +56,14 @@ fn traced() -> TempDir {
     folder
 }
 
+/// Gives each four lines of the traces a game.
+fn say_games(folder: &TempDir) {
+    let path = folder.path().join("traces.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    let numbered = text.lines().enumerate().map(|(i, line)| format!("{line} game={}\n", i / 4));
+    fs::write(&path, numbered.collect::<String>()).unwrap();
+}
+
 const TRACES: &str = "tune traces traces.txt --terms terms.toml --validation 0 --l2 0.001";
 
 #[test]
@@ -275,6 +283,7 @@ fn indices_are_the_offsets_of_a_struct() {
 #[test]
 fn values_that_a_type_does_not_hold_are_refused_and_weak_ones_are_marked() {
     let folder = traced();
+    say_games(&folder);
     let path = folder.path().join("terms.toml");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i8\"", 1)).unwrap();
@@ -491,4 +500,54 @@ fn traces_in_columns_are_those_in_lines() {
     done(folder.path(), &format!("{} -o columns.json", TRACES.replace("traces.txt", "traces.parquet")));
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("text.json"), read("columns.json"));
+}
+
+#[test]
+fn traces_that_do_not_say_their_games_are_warned_of() {
+    let folder = traced();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let warning = "traces.txt does not say which positions are of one game (game=N)";
+    let line = TRACES.replace("--validation 0", "--validation 0.3 --epochs 1 --overwrite");
+    let said = run(&line);
+    assert!(said.contains(warning), "{said}");
+    say_games(&folder);
+    let said = run(&line);
+    assert!(!said.contains(warning) && said.contains("to validate"), "{said}");
+    // The converter gives no game to positions whose file has none.
+    fs::write(folder.path().join("x.epd"), epd(64)).unwrap();
+    done(folder.path(), "data convert x.epd -o t.txt --format traces");
+    assert!(!fs::read_to_string(folder.path().join("t.txt")).unwrap().contains("game="));
+}
+
+#[test]
+fn the_macros_of_the_page_compile_with_every_compiler() {
+    let page = include_str!("../../docs/traces.md");
+    let from = page.find("#ifdef PATZER_TRACE").unwrap();
+    let macros = &page[from..from + page[from..].find("#endif").unwrap()];
+    let program = format!(
+        "#define PATZER_TRACE\nenum {{ BLACK, WHITE }};\n{macros}#endif\n\
+         PatzerTrace trace;\n\
+         int attacked(int square) {{ return square % 28; }}\n\
+         int main(int argc, char **argv) {{\n    (void)argv;\n    \
+         NOTE(Mobility[1][attacked(argc)], WHITE, 1);\n    return trace.white[10 + 28 + attacked(argc)] != 1;\n}}\n"
+    );
+    let test = "the macros of docs/traces.md";
+    for (compiler, name) in [("gcc", "a.c"), ("clang", "a.c"), ("g++", "a.cpp"), ("clang++", "a.cpp")] {
+        if !has(compiler, test) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, &program).unwrap();
+        let mut command = Command::new(compiler);
+        command
+            .args(["-Wall", "-Wextra", "-Werror", "-I", &format!("{EXAMPLES}/traces"), "-o", "a"])
+            .arg(&path);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(Command::new(folder.path().join("a")).status().unwrap().success(), "{compiler}");
+    }
 }

@@ -44,6 +44,7 @@ struct Verdict<T> {
     item: std::result::Result<T, &'static str>,
     result: f32,
     group: u64,
+    of_game: bool,
     held_out: bool,
 }
 
@@ -58,18 +59,25 @@ pub struct BatchRules<'a, T> {
 }
 
 impl<T: Copy + Send> BatchRules<'_, T> {
-    /// Judges the records of a batch; `game` is the game of one, where known.
-    pub fn apply(&self, batch: &mut Batch<T>, game: impl Fn(&Record) -> Option<u64> + Sync) {
+    /// Judges the records of a batch; `grouped` gives the group of one, and whether that is a game.
+    pub fn apply(&self, batch: &mut Batch<T>, grouped: impl Fn(&Record) -> (u64, bool) + Sync) {
         let verdict = |record: &mut Record| {
             if !self.resolved {
                 record.leaf = None;
             }
             let kept = self.filters.keep(record);
-            let group = game(record).unwrap_or_else(|| record.key() as u64);
+            let (group, of_game) = grouped(record);
             let target = kept.and_then(|()| fit_target(record, self.resolved));
             let item = target.and_then(|(board, turn)| (self.make)(record, board, turn));
             let result = (record.outcome() + 1.0) / 2.0;
-            Verdict { kept: kept.is_ok(), item, result, group, held_out: self.split.holds_out(group) }
+            Verdict {
+                kept: kept.is_ok(),
+                item,
+                result,
+                group,
+                of_game,
+                held_out: self.split.holds_out(group),
+            }
         };
         let Batch { records, verdicts, .. } = batch;
         records.par_iter_mut().with_min_len(CHUNK).map(verdict).collect_into_vec(verdicts);
@@ -101,8 +109,10 @@ impl<T: Copy + Send> Batch<T> {
             open.read += self.records.len() as u64;
             open.begun = self.records.last().map_or(open.begun, |record| u64::from(record.game) + 1);
             let (file, games) = (open.file, open.games);
-            let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
-            rules.apply(self, game);
+            rules.apply(self, |record| match games {
+                true => (file << 32 | u64::from(record.game), true),
+                false => (record.key() as u64, false),
+            });
             self.file = file as usize;
             return Ok(true);
         }
@@ -120,11 +130,11 @@ impl<T: Copy + Send> Batch<T> {
             account.read += 1;
             // The first of equal positions stays, so order matters.
             let new = !verdict.kept || seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
-            let &Verdict { item, result, group, held_out, .. } = verdict;
+            let &Verdict { item, result, group, of_game, held_out, .. } = verdict;
             let reason = match item {
                 _ if !new => Some(DUPLICATES),
                 Err(reason) => Some(reason),
-                Ok(item) => take(&Offer { file: self.file, record, item, result, group, held_out })?,
+                Ok(item) => take(&Offer { file: self.file, record, item, result, group, of_game, held_out })?,
             };
             account.count(reason);
         }

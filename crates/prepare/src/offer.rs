@@ -18,6 +18,8 @@ pub struct Offer<'a, T> {
     pub result: f32,
     /// Group of dependent positions: the game, or the position itself where the game is unknown.
     pub group: u64,
+    /// The group is a game.
+    pub of_game: bool,
     pub held_out: bool,
 }
 

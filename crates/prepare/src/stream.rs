@@ -227,7 +227,15 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                 Err(reason) => Some(reason),
                 Ok(item) => {
                     let held_out = self.split.holds_out(group);
-                    (self.take)(&Offer { file, record: &record, item, result, group, held_out })?
+                    (self.take)(&Offer {
+                        file,
+                        record: &record,
+                        item,
+                        result,
+                        group,
+                        of_game: false,
+                        held_out,
+                    })?
                 }
             };
             self.account.count(reason);
@@ -269,7 +277,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
         let (filters, mut seen) = self.pipeline.halves();
         let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };
-        rules.apply(batch, |record| Some(line_group(record)));
+        rules.apply(batch, |record| (line_group(record), false));
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
         Ok(())

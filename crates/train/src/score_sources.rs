@@ -93,7 +93,8 @@ mod tests {
             let record = Record { score: *own, ..UNKNOWN };
             let item = TrainItem { score: own.or(*leaf), ..crate::tests::items(1, 1)[0] };
             let held_out = at % 3 == 2;
-            let offer = Offer { file: 0, record: &record, item, result: 0.5, group: 0, held_out };
+            let offer =
+                Offer { file: 0, record: &record, item, result: 0.5, group: 0, of_game: false, held_out };
             parts[usize::from(held_out)].push(sources.keep(&offer));
         }
         let [mut train, mut held_out] = parts;

@@ -29,7 +29,7 @@ pub fn export_traces(
         let (board, turn) = offer.item;
         let item = TuneItem { board, turn, target: offer.result, weight: 1.0, game: 0 };
         // 53 bits: exact as a double in every language.
-        let game = offer.group & ((1 << 53) - 1);
+        let game = offer.of_game.then_some(offer.group & ((1 << 53) - 1));
         let position = hce::position(&item, &mut scratch, game, offer.white_score())?;
         let phase = (position.info.phase * FULL_PHASE as f32).round();
         text::write(&mut lines, &position, phase).map_err(|e| Error::io(output, e))?;

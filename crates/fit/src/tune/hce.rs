@@ -134,12 +134,12 @@ pub fn terms(start: &Weights) -> Terms {
 pub fn position(
     item: &TuneItem,
     scratch: &mut hce::Trace,
-    game: u64,
+    game: Option<u64>,
     score: Option<f32>,
 ) -> Result<TracePosition> {
     let mut counts = FeatureCounts::default();
     let info = HceTracer::default().count(item, scratch, &mut counts)?;
-    Ok(TracePosition { info, counts, game: Some(game), score, eval: None, line: 0 })
+    Ok(TracePosition { info, counts, game, score, eval: None, line: 0 })
 }
 
 /// Weights of tuned values, rounded to whole centipawns.

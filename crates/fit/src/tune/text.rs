@@ -31,18 +31,6 @@ pub struct TracePosition {
     pub line: u64,
 }
 
-impl TracePosition {
-    /// Cluster of dependent positions: the game, or else a hash of the counts.
-    pub fn group(&self) -> u64 {
-        self.game.unwrap_or_else(|| {
-            let counts = self.counts.linear.iter();
-            counts.fold(0, |hash, &(index, count)| {
-                patzer_chess::rng::mix(hash, u64::from(index) << 32 | u64::from(count.to_bits()))
-            })
-        })
-    }
-}
-
 const KEYS: &str = "scale, constant, weight, game, score, eval";
 
 pub(super) const NEGATIVE_WEIGHT: &str = "a weight is below 0";

@@ -78,6 +78,7 @@ impl TraceFiles<'_> {
         see: &mut dyn FnMut(&Path, &TracePosition),
     ) -> Result<(SplitTraces, Vec<(&Path, LineCounts)>)> {
         let mut games = [Games::default(), Games::default()];
+        let mut blocks = Blocks::default();
         let mut unlabelled: BTreeMap<&'static str, u64> = BTreeMap::new();
         let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
             self.each(&mut |path, mut position| {
@@ -89,11 +90,19 @@ impl TraceFiles<'_> {
                         return Ok(());
                     }
                 };
-                let group = position.group();
+                if position.game.is_none() {
+                    blocks.next();
+                }
                 position.info.target = target;
                 position.info.weight *= weight;
-                let held_out = rng::unit(rng::mix(seed, group)) < validation;
-                position.info.game = games[usize::from(held_out)].number(position.game);
+                let held_out = match position.game {
+                    Some(game) => rng::unit(rng::mix(seed, game)) < validation,
+                    None => blocks.holds_out(seed, validation),
+                };
+                position.info.game = match position.game {
+                    None => blocks.number,
+                    game => games[usize::from(held_out)].number(game),
+                };
                 unscale(self.model, &mut position.info, &mut position.counts);
                 push((position.info, position.counts), held_out)
             })
@@ -108,6 +117,37 @@ impl TraceFiles<'_> {
             return Err(Error::input(format!("no positions are left to learn from{counts}{reasons}")));
         }
         Ok((traces, counts))
+    }
+}
+
+/// Blocks of consecutive positions that do not say their game, in the place of games. Each is a fiftieth of the
+/// positions before it, so that few games lie across the end of one and there are enough to compare.
+#[derive(Default)]
+struct Blocks {
+    /// Number of the present block.
+    number: u32,
+    /// Positions left in it.
+    left: u64,
+    positions: u64,
+}
+
+impl Blocks {
+    const SHORTEST: u64 = 64;
+
+    /// Counts a position.
+    fn next(&mut self) {
+        if self.left == 0 {
+            self.number += u32::from(self.positions > 0);
+            self.left = (self.positions / 50).max(Self::SHORTEST);
+        }
+        (self.left, self.positions) = (self.left - 1, self.positions + 1);
+    }
+
+    /// Tests whether the block is held out: every so many of them, from one after the first that the seed draws.
+    fn holds_out(&self, seed: u64, share: f64) -> bool {
+        let first = rng::unit(rng::mix(seed, 0)) * (1.0 - share);
+        let held_out = |blocks: f64| (blocks * share + first).floor();
+        held_out(f64::from(self.number) + 1.0) > held_out(f64::from(self.number))
     }
 }
 
@@ -128,6 +168,30 @@ impl TracePosition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_of_positions_are_held_out_whole_and_in_the_share_asked_for() {
+        let held_out = |seed: u64, share: f64| -> Vec<(u32, bool)> {
+            let mut blocks = Blocks::default();
+            let next = |_| {
+                blocks.next();
+                (blocks.number, blocks.holds_out(seed, share))
+            };
+            (0..20_000).map(next).collect()
+        };
+        let positions = held_out(7, 0.1);
+        let blocks: Vec<&[(u32, bool)]> = positions.chunk_by(|a, b| a.0 == b.0).collect();
+        assert!(blocks.iter().rev().skip(1).all(|block| block.len() >= 64), "no block is short");
+        assert!((100..200).contains(&blocks.len()) && blocks[0].len() == 64, "{}", blocks.len());
+        assert!(blocks.iter().all(|block| block.iter().all(|position| position.1 == block[0].1)));
+        for seed in 0..20 {
+            let count = held_out(seed, 0.1).iter().filter(|position| position.1).count();
+            assert!((1_500..2_300).contains(&count), "{seed}: {count}");
+            assert!(!held_out(seed, 0.9)[0].1, "some positions are left to learn from");
+        }
+        assert!(held_out(7, 0.1) != held_out(8, 0.1));
+        assert!(held_out(7, 0.0).iter().all(|position| !position.1));
+    }
 
     #[test]
     fn games_of_files_are_apart_and_positions_without_one_are_games_of_their_own() {
