@@ -130,6 +130,10 @@ pub fn fit(
         best.iter_mut().for_each(|value| *value *= factor);
         k /= factor;
     }
+    let mut values = space.values(model, &best);
+    if let Scale::Kept(factor) = scale {
+        uncounted(model, space).for_each(|slot| values[slot] *= factor);
+    }
     let rounded: Vec<f64> = best.iter().map(|value| value.round()).collect();
     Ok(TuneOutcome {
         k,
@@ -139,7 +143,7 @@ pub fn fit(
         rounded: losses(k, &rounded),
         validation_change: validation
             .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded)),
-        values: space.values(model, &best),
+        values,
         epochs: tracker.epochs,
         best_epoch: tracker.best_epoch,
         passes: tracker.passes,
@@ -246,11 +250,13 @@ fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
     if !(factor.is_finite() && factor > 0.0) {
         return Scale::Impossible("the evaluation before or after is 0 everywhere");
     }
-    let within = |(&slot, value): (&usize, &f64)| {
+    let counted = space.free.iter().copied().zip(best.iter().copied());
+    let mut all = counted.chain(uncounted(model, space).map(|slot| (slot, model.slots[slot].start)));
+    let within = |(slot, value): (usize, f64)| {
         let [low, high] = model.slots[slot].bounds;
         (low..=high).contains(&(value * factor))
     };
-    if !space.free.iter().zip(best).all(within) {
+    if !all.all(within) {
         return Scale::Impossible("a weight would pass its bound");
     }
     Scale::Kept(factor)

@@ -55,8 +55,9 @@ pub fn remarks(
     let dead = free(&|i, _| seen(i) == 0);
     if !dead.is_empty() {
         let names = named(&dead, name);
+        let start = if matches!(outcome.scale, Scale::Kept(_)) { "start in that scale" } else { "start" };
         remarks.push(format!(
-            "{} weights are never counted and keep their start: {names}",
+            "{} weights are never counted and keep their {start}: {names}",
             grouped(dead.len() as u64)
         ));
     }

@@ -71,14 +71,17 @@ impl TunedValues {
             if !group.halves.iter().any(|half| free(half)) {
                 continue;
             }
-            let [mg, eg] = [0, 1].map(|half| self.half(&group.halves[half]));
+            let [mg, eg] = [0, 1].map(|half| match &group.halves[half] {
+                half if free(half) => self.half(half),
+                _ => String::new(),
+            });
             let slots = group.halves.iter().flatten().filter(|&&slot| !model.slots[slot].fixed);
             let least = slots.map(|&slot| self.support[slot].games).min().unwrap_or(0);
             let _ = writeln!(
                 text,
                 "{:<28} {:>5}  {mg:>22}  {eg:>22}  {least:>9}",
                 group.name,
-                group.halves[0].len()
+                group.halves[0].len().max(group.halves[1].len())
             );
         }
         text
@@ -119,8 +122,12 @@ impl TunedValues {
 
 fn groups(model: &Model) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut half_of = vec![0; model.slots.len()];
+    for [midgame, endgame] in model.features.iter().map(|feature| feature.slots) {
+        half_of[endgame] = usize::from(endgame != midgame);
+    }
     for (i, slot) in model.slots.iter().enumerate() {
-        let half = usize::from(slot.name.ends_with(" endgame"));
+        let half = half_of[i];
         let name = slot.name.split(['[', ' ']).next().unwrap_or_default();
         if groups.last().is_none_or(|group| group.name != name) {
             groups.push(Group { name, halves: [Vec::new(), Vec::new()] });
@@ -130,4 +137,44 @@ fn groups(model: &Model) -> Vec<Group<'_>> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::tune::terms::Terms;
+
+    #[test]
+    fn a_term_of_one_half_has_its_values_in_the_column_of_that_half() {
+        let terms = "format = 1\nfull_phase = 24\n\
+            [[term]]\nname = \"both\"\ninitial = [1, 2]\n\
+            [[term]]\nname = \"early\"\nkind = \"midgame\"\ninitial = 100\n\
+            [[term]]\nname = \"late\"\nshape = 2\nkind = \"endgame\"\ninitial = [200, 300]\n\
+            [[term]]\nname = \"one\"\nkind = \"single\"\ninitial = 7\n";
+        let model = Terms::parse(terms, Path::new("t.toml")).unwrap().model(&[]).unwrap();
+        let count = model.slots.len();
+        let values = TunedValues {
+            before: model.start(),
+            after: model.start().iter().map(|value| value + 1.0).collect(),
+            errors: None,
+            spread: None,
+            prior: vec![None; count],
+            support: vec![Support::default(); count],
+        };
+        let rows: Vec<String> = values.text(&model).lines().skip(1).map(str::to_string).collect();
+        let row = |name: &str, entries: usize, [mg, eg]: [&str; 2]| {
+            format!("{name:<28} {entries:>5}  {mg:>22}  {eg:>22}  {:>9}", 0)
+        };
+        assert_eq!(
+            rows,
+            [
+                row("both", 1, ["1 → 2.0", "2 → 3.0"]),
+                row("early", 1, ["100 → 101.0", ""]),
+                row("late", 2, ["", "250 → 251.0"]),
+                row("one", 1, ["7 → 8.0", ""]),
+            ]
+        );
+    }
 }

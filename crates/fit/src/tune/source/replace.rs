@@ -22,14 +22,16 @@ pub struct NewValues<'a> {
 #[derive(Debug, Clone)]
 struct Entry {
     numbers: Vec<Range<usize>>,
-    /// Place of the pair.
-    from: usize,
+    /// Place of the whole.
+    at: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number {
     pub at: Range<usize>,
     pub new: i64,
+    /// Pair that replaces a bare 0.
+    pub pair: Option<String>,
     /// Numbers that are padded alike: the same half of pairs of one notation, or the entries of one array.
     pub class: (String, Option<usize>),
 }
@@ -42,9 +44,15 @@ impl NewValues<'_> {
         let places = self.places(node, &rows)?;
         let mut seen = vec![false; self.values.len()];
         let mut numbers = Vec::new();
+        let example = rows.iter().flatten().find(|entry| entry.numbers.len() == 2);
         for (entry, place) in rows.iter().flatten().zip(places) {
             seen[place] = true;
-            self.entry(text, entry, self.values[place], &mut numbers)?;
+            match (example, &entry.numbers[..]) {
+                (Some(example), [at]) if &text[at.clone()] == "0" => {
+                    numbers.extend(self.pair_for_zero(text, at, example, self.values[place]));
+                }
+                _ => self.entry(text, entry, self.values[place], &mut numbers)?,
+            }
         }
         if let Some(place) = (0..seen.len()).find(|&place| !seen[place] && self.values[place] != [0, 0]) {
             let (row, column) = (place / self.grid[1], place % self.grid[1]);
@@ -67,7 +75,15 @@ impl NewValues<'_> {
             Some((value, _)) => Ok(Some(value)),
             None => Err(not_plain(&text[at.clone()], at.start)),
         };
+        let pairs = rows.iter().flatten().any(|entry| entry.numbers.len() == 2);
         for (entry, place) in rows.iter().flatten().zip(places) {
+            if let ([at], true) = (&entry.numbers[..], pairs || self.pair)
+                && &text[at.clone()] == "0"
+            {
+                let halves = (0..2).filter(|half| self.halves[*half]);
+                halves.for_each(|half| values[place][half] = Some(0.0));
+                continue;
+            }
             // Refuses a single number among pairs.
             self.entry(text, entry, [0; 2], &mut Vec::new())?;
             match &entry.numbers[..] {
@@ -84,6 +100,23 @@ impl NewValues<'_> {
         Ok(values)
     }
 
+    /// The pair in the notation of `example` for a bare 0, unless the value is 0.
+    fn pair_for_zero(
+        &self,
+        text: &str,
+        at: &Range<usize>,
+        example: &Entry,
+        value: [i64; 2],
+    ) -> Option<Number> {
+        let [mg, eg] = [0, 1].map(|half| if self.halves[half] { value[half] } else { 0 });
+        let [first, second] = &example.numbers[..] else { return None };
+        let head = text[example.at.start..first.start].trim_end();
+        let between = text[first.end..second.start].trim_end();
+        let tail = text[second.end..example.at.end].trim_start();
+        let pair = Some(format!("{head}{mg}{between} {eg}{tail}"));
+        ([mg, eg] != [0, 0]).then(|| Number { at: at.clone(), new: 0, pair, class: (self.name.into(), None) })
+    }
+
     fn entry(&self, text: &str, entry: &Entry, value: [i64; 2], out: &mut Vec<Number>) -> Result<(), Fault> {
         match &entry.numbers[..] {
             [first, second] => {
@@ -92,28 +125,28 @@ impl NewValues<'_> {
                     let name = self.name;
                     let reason =
                         format!("`{name}` is of kind \"single\", and its halves are {mg} and {eg} here");
-                    return Err((entry.from, reason));
+                    return Err((entry.at.start, reason));
                 }
-                let notation = text[entry.from..first.start].trim_end();
+                let notation = text[entry.at.start..first.start].trim_end();
                 for (half, at) in
                     [first, second].into_iter().enumerate().filter(|(half, _)| self.halves[*half])
                 {
                     out.push(Number {
                         at: at.clone(),
                         new: value[half],
+                        pair: None,
                         class: (notation.into(), Some(half)),
                     });
                 }
             }
-            // A bare 0 is an entry that does not exist.
-            [at] if self.pair && value == [0, 0] && &text[at.clone()] == "0" => {}
             [at] if self.pair => {
                 let entry = &text[at.clone()];
                 let reason = format!("`{entry}` is not a pair, as the entries of `{}` are", self.name);
                 return Err((at.start, reason));
             }
             [at] => {
-                out.push(Number { at: at.clone(), new: value[self.half], class: (self.name.into(), None) });
+                let new = value[self.half];
+                out.push(Number { at: at.clone(), new, pair: None, class: (self.name.into(), None) });
             }
             _ => {}
         }
@@ -122,10 +155,10 @@ impl NewValues<'_> {
 
     fn as_entry(&self, node: &Node) -> Option<Entry> {
         match node {
-            Node::Number(at) => Some(Entry { numbers: vec![at.clone()], from: at.start }),
+            Node::Number(at) => Some(Entry { numbers: vec![at.clone()], at: at.clone() }),
             Node::Group { called, nodes, at } => match &nodes[..] {
                 [Node::Number(a), Node::Number(b)] if *called || self.pair => {
-                    Some(Entry { numbers: vec![a.clone(), b.clone()], from: at.start })
+                    Some(Entry { numbers: vec![a.clone(), b.clone()], at: at.clone() })
                 }
                 _ => None,
             },
@@ -235,8 +268,12 @@ pub fn replace(text: &str, numbers: &[Number]) -> Result<(String, usize), Fault>
         classes.iter().map(|(class, alike)| (*class, Alignment::of(alike, class.1.is_some()))).collect();
     let (mut out, mut from, mut changed) = (String::new(), 0, 0);
     for field in &fields {
-        let Number { at, new, class } = field.number;
-        let Some(number) = renewed(&text[at.clone()], *new, at.start)? else { continue };
+        let Number { at, new, pair, class } = field.number;
+        let new = match pair {
+            Some(pair) => Some(pair.clone()),
+            None => renewed(&text[at.clone()], *new, at.start)?,
+        };
+        let Some(number) = new else { continue };
         let Alignment { least, aligned, usual_width } = alignments[class];
         let lead = if aligned {
             let width = if class.1.is_some() { usual_width } else { field.width() };

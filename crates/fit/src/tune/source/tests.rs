@@ -358,3 +358,31 @@ const float Power[2] = { 1.5f, 2.0f };
     let fault = of(&term("Tempo", "")).unwrap_err().to_string();
     assert!(fault.contains("line 2: `18` is not a pair, as the entries of `Tempo` are"), "{fault}");
 }
+
+#[test]
+fn a_bare_zero_becomes_a_pair_in_the_notation_of_the_others() {
+    let three = term("P", "shape = 3\ninitial = [[1, 2], [3, 4], [5, 6]]");
+    for (name, before, expected) in [
+        (
+            "x.cpp",
+            "const int P[3] = {S(100, 120), 0, S(5, 5)};",
+            "const int P[3] = {S(1, 2), S(3, 4), S(5, 6)};",
+        ),
+        ("x.c", "int P[3] = { S( 10,  2), S( -3, 53), 0 };", "int P[3] = { S( 1,  2), S( 3,  4), S(5, 6) };"),
+        (
+            "x.rs",
+            "const P: [S; 3] = [S { mg: 9, eg: 9 }, 0, s!(1, 1)];",
+            "const P: [S; 3] = [S { mg: 1, eg: 2 }, S { mg:3, eg: 4}, s!(5, 6)];",
+        ),
+    ] {
+        assert_eq!(after(&three, name, before), expected, "{name}");
+    }
+    let late = term("P", "shape = 2\nkind = \"endgame\"\ninitial = [3, 4]");
+    assert_eq!(after(&late, "x.c", "int P[2] = {S(1, 2), 0};"), "int P[2] = {S(1, 3), S(0, 4)};");
+    let equal = term("P", "shape = 2\ninitial = [[1, 2], [0, 0]]");
+    assert_eq!(after(&equal, "x.c", "int P[2] = {S(1, 2), 0};"), "int P[2] = {S(1, 2), 0};");
+    // Without a pair beside it there is no notation, which is known before a fit.
+    let zeros = term("P", "shape = 2");
+    let said = fault(&zeros, &[("x.c", "int P[2] = {0, 0};")]);
+    assert_eq!(said, "x.c: line 1: `0` is not a pair, as the entries of `P` are");
+}

@@ -70,6 +70,15 @@ fn a_term_counted_once_twice_or_never_stays_near_its_start_and_says_so() {
     ] {
         assert!(remarks.contains(part), "{part}: {remarks}");
     }
+    // One scale for weights that are counted and weights that are not.
+    let kept = fitted(&rare(), &model, 400, Settings { keep_scale: true, ..by_evidence() });
+    let Scale::Kept(factor) = kept.outcome.scale else { panic!("{:?}", kept.outcome.scale) };
+    for slot in [0, 20, 22] {
+        let (kept, found) = (kept.outcome.values[slot], found.outcome.values[slot]);
+        assert!((kept - factor * found).abs() < 1e-9, "{slot}: {kept} {found} {factor}");
+    }
+    let remark = "2 weights are never counted and keep their start in that scale: value 22, value 23";
+    assert!(kept.remarks.iter().any(|found| found == remark), "{:?}", kept.remarks);
     assert_eq!(found.warning, None);
     let csv = found.values.csv(&model);
     let row = csv.lines().find(|line| line.starts_with("value 20,")).unwrap();
