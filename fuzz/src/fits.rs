@@ -64,7 +64,7 @@ fn records(bytes: &[u8]) -> Vec<u8> {
 pub fn teacher(bytes: &[u8]) {
     let cut = Cut { size: 7, blocks: 0..4, positions: 28 };
     let Some((&kind, bytes)) = bytes.split_first() else { return };
-    let header = b"{\"patzer_teacher\":2,\"conditions\":{}}\n";
+    let header = b"{\"patzer_teacher\":2,\"conditions\":{},\"arguments\":null}\n";
     let file = if kind & 1 == 0 { bytes.to_vec() } else { [&header[..], &records(bytes)].concat() };
     in_folder(|folder| {
         let output = folder.join("labelled.parquet");
