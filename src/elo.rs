@@ -28,7 +28,7 @@ pub struct EloArgs {
     #[arg(long, value_name = "NAME", requires = "files")]
     player: Option<String>,
 
-    /// The opponent [default: the only other]
+    /// Opponent [default: the only other]
     #[arg(long, value_name = "NAME", requires = "files")]
     against: Option<String>,
 

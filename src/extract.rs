@@ -135,7 +135,7 @@ pub struct ExtractArgs {
     #[serde(skip)]
     overwrite: bool,
 
-    /// Print what each filter drops, alone and in sequence; write nothing
+    /// Write nothing, and print what each filter drops, alone and in sequence
     #[arg(long)]
     #[serde(skip)]
     dry_run: bool,

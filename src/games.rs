@@ -71,7 +71,7 @@ pub struct GamesArgs {
     #[arg(long, value_name = "TAG")]
     by_tag: Vec<String>,
 
-    /// Count, and write nothing
+    /// Write nothing, and only count
     #[arg(long)]
     dry_run: bool,
 

@@ -42,6 +42,8 @@ mod filters;
 mod game_files;
 mod games;
 mod given;
+#[cfg(test)]
+mod grammar;
 mod label;
 mod man;
 mod match_;
@@ -149,19 +151,20 @@ pub struct Cli {
     command: Command,
 
     /// Print the result as one JSON object on stdout
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     json: bool,
 
     /// Print no progress and no notes; errors and warnings stay
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Global options")]
     quiet: bool,
 
     /// Say what runs and with what; at the end time, processor time and memory
-    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: bool,
 
     /// Number of threads; results do not depend on it [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, global = true, value_name = "N", help_heading = "Global options",
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 

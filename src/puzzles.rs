@@ -41,11 +41,11 @@ pub struct PuzzlesArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
 
-    /// Depth of each search, plies
+    /// Depth of each search in plies
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100))]
     depth: Option<i32>,
 
-    /// Time of each search, milliseconds; the result then depends on the machine
+    /// Milliseconds of each search; the result then depends on the machine
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
 
@@ -53,7 +53,7 @@ pub struct PuzzlesArgs {
     #[arg(long, value_name = "MIB", conflicts_with = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
-    /// Take only the first N puzzles [default: all]
+    /// Number of puzzles to take, the first ones [default: all]
     #[arg(long, value_name = "N")]
     count: Option<usize>,
 }

@@ -131,7 +131,7 @@ pub struct SpsaArgs {
     #[serde(skip)]
     output: Vec<PathBuf>,
 
-    /// Print the values in this form alone
+    /// Form in which to print the values alone
     #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = named::<Form>())]
     #[serde(skip)]
     export: Option<Form>,

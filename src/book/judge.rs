@@ -27,7 +27,7 @@ pub struct JudgeArgs {
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
 
-    /// Openings of the table, in the order of their normalised Elo; --json has all
+    /// Number of openings of the table, in the order of their normalised Elo; --json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
     count: usize,
 }

@@ -56,7 +56,7 @@ pub struct MakeArgs {
     #[arg(long)]
     either_side: bool,
 
-    /// Openings of the book at most [default: all of the files that fit, or 1000 of random play]
+    /// Number of openings of the book, at most [default: all of the files that fit, or 1000 of random play]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     count: Option<u64>,
 

@@ -33,7 +33,7 @@ pub struct ShowArgs {
     #[arg(long)]
     chess960: bool,
 
-    /// Openings to score, evenly spread over the file [default: all]
+    /// Number of openings to score, evenly spread over the file [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
 

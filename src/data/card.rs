@@ -20,7 +20,7 @@ pub struct CardArgs {
     data: Option<PathBuf>,
 
     /// File to write [default: standard output]
-    #[arg(short, long, value_name = "CARD.md")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// Begin with the metadata that Hugging Face reads: licence, name, size and tags

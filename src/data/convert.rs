@@ -31,7 +31,7 @@ pub struct ConvertArgs {
     pub(super) inputs: Vec<PathBuf>,
 
     /// File to write; `-` is standard output
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
 
     /// Format to write, or traces of the bundled evaluation for `patzer tune traces`, as text with the terms file beside

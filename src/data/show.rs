@@ -23,9 +23,9 @@ pub struct ShowArgs {
 
     /// Place of the first position to show, from 0
     #[arg(long, value_name = "ROW", default_value_t = 0)]
-    from: u64,
+    first: u64,
 
-    /// How many positions to show [default: 20, or all of the game of --game]
+    /// Number of positions to show [default: 20, or all of the game of --game]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
 
@@ -47,7 +47,7 @@ pub struct ShowArgs {
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer data show                             the first 20 positions\n  \
-    patzer data show --from 1000000 --count 5    five positions from the million-and-first\n  \
+    patzer data show --first 1000000 --count 5    five positions from the million-and-first\n  \
     patzer data show --game 17 --board           a game, with its boards\n  \
     patzer data show a.binpack --columns fen,score,result --count 1000";
 
@@ -62,7 +62,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let parts = RowGroups::open(&file, ui.read_options(args.input.input_format))?;
     let known = parts.rows();
     let selection = Selection {
-        start: args.from,
+        start: args.first,
         most: args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT }),
         game: args.game,
         visits: args.columns.iter().any(|column| column.name == visits::NAME),
@@ -72,9 +72,9 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         let reason = match (args.game, known) {
             (Some(game), _) => format!("holds no position of game {game}"),
             (None, Some(rows)) => {
-                format!("holds {} positions, none from row {} on", grouped(rows), args.from)
+                format!("holds {} positions, none from row {} on", grouped(rows), args.first)
             }
-            (None, None) => format!("holds no position from row {} on", args.from),
+            (None, None) => format!("holds no position from row {} on", args.first),
         };
         return Err(Error::data(&file, reason));
     }

@@ -67,7 +67,7 @@ pub struct LabelArgs {
     eval: PathBuf,
 
     /// Search this many plies instead, and resolve the end of the principal variation
-    #[arg(long, value_name = "PLIES", conflicts_with = "nodes", value_parser = clap::value_parser!(i32).range(1..=64))]
+    #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = clap::value_parser!(i32).range(1..=64))]
     depth: Option<i32>,
 
     /// Search this many nodes instead, and resolve the end of the principal variation

@@ -50,8 +50,8 @@ pub struct TeacherArgs {
     #[arg(long, value_name = "N", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=65_536), hide_short_help = true)]
     block: Option<u32>,
 
-    /// Label the i-th of n pieces; `data merge` joins them to the bytes of the whole
-    #[arg(long, value_name = "i/n", requires = "asked", hide_short_help = true)]
+    /// Label only the I-th of N pieces; `data merge` joins them to the bytes of the whole
+    #[arg(long, value_name = "I/N", requires = "asked", hide_short_help = true)]
     shard: Option<Shard>,
 
     /// Seconds for a search beyond --movetime; an engine that takes longer is started again

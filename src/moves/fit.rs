@@ -42,7 +42,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FEATURE:FEATURE", value_delimiter = ',', value_parser = Term::parse)]
     interact: Vec<Term>,
 
-    /// Positions to sample
+    /// Number of positions to sample
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 
@@ -58,8 +58,8 @@ pub struct FitArgs {
     #[arg(short, long, value_name = "FILE", default_value = "moves.toml")]
     output: PathBuf,
 
-    /// Also write the strengths as source code, beside the table; with commas between them
-    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = named::<Language>())]
+    /// Form in which the strengths are also written, beside the table: source code; with commas between them
+    #[arg(long, value_name = "FORM", value_delimiter = ',', value_parser = named::<Language>())]
     export: Vec<Language>,
 }
 

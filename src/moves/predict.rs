@@ -52,7 +52,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
 
-    /// Positions to sample
+    /// Number of positions to sample
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 

@@ -52,7 +52,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "REGEX")]
     pattern: Option<LinePattern>,
 
-    /// Positions to compare, from random games
+    /// Number of positions to compare, from random games
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
 

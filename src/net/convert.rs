@@ -19,7 +19,7 @@ pub(super) const HELP: &str = "Examples:\n  \
     patzer net convert quantised.bin -o theirs.nnue --recipe bucketed --set hidden=512\n  \
     patzer net convert raw.bin -o theirs.nnue --from bullet-raw\n  \
     patzer net convert new.nnue -o small.bin --qa 181 --transpose features --pad none\n\n\
-    Options from --qa to --pad change the layout of OUTPUT if it is raw, else that of EVAL. docs/networks-arithmetic.md\n\
+    Options from --qa to --pad change the layout of the output if it is raw, else that of EVAL. docs/networks-arithmetic.md\n\
     has the layouts.";
 
 #[derive(Debug, Args)]
@@ -29,10 +29,10 @@ pub(super) struct ConvertArgs {
     input: PathBuf,
 
     /// File to write, `-` for stdout
-    #[arg(short, long, value_name = "OUTPUT")]
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Format to write: nnue, raw (as patzer), or a layout [default: nnue if OUTPUT ends in .nnue, else raw]
+    /// Format or layout to write: nnue, raw (as patzer), or a layout [default: nnue if the output ends in .nnue, else raw]
     #[arg(long, value_name = "FORMAT", value_parser = layouts(&["nnue", "raw"]))]
     to: Option<String>,
 

@@ -22,8 +22,8 @@ pub(super) struct EmitArgs {
     #[command(flatten)]
     raw: RawArgs,
 
-    /// Language to write [default: by the ending of OUTPUT: .h c, .hpp cpp, .rs rust]
-    #[arg(long, value_name = "LANGUAGE", value_parser = named::<Language>())]
+    /// Language to write [default: by the ending of the output: .h c, .hpp cpp, .rs rust]
+    #[arg(long, value_name = "FORMAT", value_parser = named::<Language>())]
     format: Option<Language>,
 
     /// Write code that reads the weights from any file of this architecture, instead of having them in itself
@@ -60,7 +60,7 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
     let language = match (args.format, &args.output) {
         (Some(language), _) => language,
         (None, Some(output)) => Language::of_path(output).ok_or_else(|| {
-            Error::usage("--format is needed: c, cpp or rust, where OUTPUT does not say it")
+            Error::usage("--format is needed: c, cpp or rust, where the output does not say it")
         })?,
         (None, None) => return Err(Error::usage("--format is needed: c, cpp or rust")),
     };

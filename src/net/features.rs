@@ -23,7 +23,7 @@ pub(super) struct FeaturesArgs {
     #[command(flatten)]
     format: InputFormat,
 
-    /// Positions to look at, from the first; 0 for all
+    /// Number of positions to look at, from the first; 0 for all
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     count: u64,
 }

@@ -60,7 +60,7 @@ pub struct RaceArgs {
     /// Common opponent of all candidates [default: they meet each other]
     ///
     /// A player of the same kinds, or a SPEC as for --engine.
-    #[arg(long, value_name = "PLAYER", help_heading = "Race")]
+    #[arg(long, value_name = "NAME", help_heading = "Race")]
     against: Option<String>,
 
     #[command(flatten)]

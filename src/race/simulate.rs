@@ -25,14 +25,14 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "ELO,…", required = true, value_delimiter = ',', allow_hyphen_values = true)]
     strengths: Vec<f64>,
 
-    /// Races to simulate
+    /// Number of races to simulate
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     count: u64,
 
     /// Common opponent of all candidates [default: they meet each other]
     ///
     /// Its strength is 0, whatever its name.
-    #[arg(long, value_name = "PLAYER", help_heading = "Race")]
+    #[arg(long, value_name = "NAME", help_heading = "Race")]
     against: Option<String>,
 
     #[command(flatten)]

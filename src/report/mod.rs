@@ -49,7 +49,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Maximum positions for judging
+    /// Number of positions to judge by, at most
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
 

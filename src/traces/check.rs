@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{TraceArgs, report_phases};
+use super::args::{TraceArgs, report_phases};
 use crate::prepare::warn_of_bad_lines;
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::tune::eval_check::EvalCheck;

@@ -1,4 +1,4 @@
-use super::TermsArgs;
+use super::args::TermsArgs;
 use crate::{Result, Status, Ui};
 
 /// Print the index of each entry of a file of terms, as a struct of C whose offsets they are

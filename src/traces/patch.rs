@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::TermsArgs;
+use super::args::TermsArgs;
 use crate::{Result, Status, Ui};
 use patzer_fit::tune::output::Tuned;
 use patzer_fit::tune::source::Patched;

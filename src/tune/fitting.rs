@@ -88,8 +88,8 @@ pub(super) struct FitArgs {
     #[arg(long, hide_short_help = true)]
     no_errors: bool,
 
-    /// Also write the weights so, beside the output; with commas between them
-    #[arg(long, value_delimiter = ',', value_name = "FORMAT", help_heading = "Output", value_parser = named::<Format>())]
+    /// Form in which the weights are also written, beside the output; with commas between them
+    #[arg(long, value_delimiter = ',', value_name = "FORM", help_heading = "Output", value_parser = named::<Format>())]
     pub(super) export: Vec<Format>,
 
     #[command(flatten)]

@@ -49,20 +49,20 @@ fn a_part_of_a_file_can_be_asked_for() {
     let rows = |line: &str| -> Vec<u64> {
         shown(folder.path(), line).iter().map(|row| row["row"].as_u64().unwrap()).collect()
     };
-    assert_eq!(rows("--from 3 --count 4"), [3, 4, 5, 6]);
+    assert_eq!(rows("--first 3 --count 4"), [3, 4, 5, 6]);
     assert_eq!(rows("--game 1"), [5, 6, 7, 8]);
     assert_eq!(rows("--game 1 --count 2"), [5, 6]);
-    assert_eq!(rows("--from 7"), [7, 8]);
+    assert_eq!(rows("--first 7"), [7, 8]);
     // Files that are read from their start to their end say the same.
     done(folder.path(), "data convert positions.parquet -o x.csv");
-    assert_eq!(rows("x.csv --from 3 --count 4"), [3, 4, 5, 6]);
+    assert_eq!(rows("x.csv --first 3 --count 4"), [3, 4, 5, 6]);
     assert_eq!(shown(folder.path(), "x.csv"), shown(folder.path(), ""));
 }
 
 #[test]
 fn boards_are_drawn_on_demand() {
     let folder = folder();
-    let text = done(folder.path(), "data show --from 1 --count 1 --board --columns san");
+    let text = done(folder.path(), "data show --first 1 --count 1 --board --columns san");
     assert!(text.contains("4  . . . . P . . .\n3  "), "{text}");
     assert!(text.contains("Black to move"), "{text}");
 }
@@ -71,7 +71,7 @@ fn boards_are_drawn_on_demand() {
 fn what_is_not_there_is_told() {
     let folder = folder();
     for (line, parts) in [
-        ("data show --from 100", &["positions.parquet", "holds 9 positions", "row 100"][..]),
+        ("data show --first 100", &["positions.parquet", "holds 9 positions", "row 100"][..]),
         ("data show --game 7", &["positions.parquet", "no position of game 7"]),
         ("data show --columns fen,mov", &["no column `mov`", "move"]),
         ("data show none.parquet", &["none.parquet", "no such file"]),

@@ -259,7 +259,7 @@ fn the_language_comes_from_the_name_or_the_option() {
     patzer(dir, &["net", "init"]);
     for (args, expected) in [
         (&["base.nnue"][..], "--format is needed: c, cpp or rust"),
-        (&["base.nnue", "-o", "x.txt"], "where OUTPUT does not say it"),
+        (&["base.nnue", "-o", "x.txt"], "where the output does not say it"),
         (&["none.nnue", "-o", "x.h"], "none.nnue: no such file"),
     ] {
         let output = patzer(dir, &[&["net", "emit"], args].concat());

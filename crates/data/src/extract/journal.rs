@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::scores::ScoreCounts;
-use super::settings::Settings;
+use super::settings::{Journaling, Settings};
 use super::summary::{BadGame, Summary};
 use crate::spill_file::SpillFile;
 use crate::{Metadata, Record, Source};
@@ -55,15 +55,6 @@ impl Checkpoint {
             && self.scores.is_of(files, summary.games, summary.positions_read)
             && self.sources.as_ref().is_none_or(|sources| sources.len() == files)
     }
-}
-
-/// Keeping of the progress of a run beside its output: where [`Earlier::Protect`] starts a run it keeps none, since
-/// writing every position twice takes half as much time again.
-#[derive(Debug, Clone)]
-pub struct Journaling {
-    pub earlier: Earlier,
-    /// Arguments of the run in the caller's form, which [`stored`] gives back.
-    pub arguments: Value,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

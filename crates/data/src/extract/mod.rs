@@ -24,7 +24,7 @@ pub(crate) use batches::each_batch;
 use collect::Collector;
 pub(crate) use file_end::FileEnd;
 use journal::Journal;
-pub use journal::{Journaling, stored};
+pub use journal::stored;
 use parse::{BufferPool, ChunkParser};
 pub(crate) use parse::{ReasonCounts, is_game};
 use patzer_formats::visits;
@@ -33,8 +33,8 @@ use patzer_io::interrupt;
 use patzer_io::run_folder::Earlier;
 use patzer_pgn::SurveyedReader;
 pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
-pub use settings::Settings;
 pub(crate) use settings::{BAD_GAME, NO_RESULT};
+pub use settings::{Journaling, Settings};
 pub use summary::{BadGame, Notice, Summary};
 
 /// Approximate memory of a chunk of 64 KiB with its records, in the batch that is parsed and in the one before.

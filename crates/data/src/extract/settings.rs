@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::journal::Journaling;
 use crate::dedupe::{Dedupe, Keep};
 use crate::output_stage::OutputSettings;
 use crate::{Target, memory};
 use patzer_formats::metadata::Shard;
 use patzer_io::error::{Error, Hint, Result};
+use patzer_io::run_folder::Earlier;
 use patzer_pgn::ScoreOptions;
+use serde_json::Value;
 
 pub(crate) const BAD_GAME: &str = "bad_game";
 pub(crate) const NO_RESULT: &str = "no_result";
@@ -62,4 +63,13 @@ impl Settings {
         let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
         Ok(OutputSettings { dedupe, per_game, sample, seed, memory: self.memory() })
     }
+}
+
+/// Keeping of the progress of a run beside its output: where [`Earlier::Protect`] starts a run it keeps none, since
+/// writing every position twice takes half as much time again.
+#[derive(Debug, Clone)]
+pub struct Journaling {
+    pub earlier: Earlier,
+    /// Arguments of the run in the caller's form, which [`stored`](super::stored) gives back.
+    pub arguments: Value,
 }
