@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::fitting::{FitArgs, fit, labels};
-use super::{TuneResult, finish};
+use super::{TuneResult, finish, save};
 use crate::evaluation::load;
 use crate::prepare::{DataArgs, Split, reporter};
 use crate::{Error, Result, Status, Ui};
@@ -110,7 +110,8 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     };
     let fitted = fit(&args.fit, &model, &settings, &mut run, ui, &mut load)?;
     let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
-    patzer_io::write(&args.output, weights.to_toml().as_bytes())?;
+    let copy = run.path().join(run_folder::WEIGHTS);
+    let sha256 = save(weights.to_toml().as_bytes(), &args.output, &copy)?;
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let support = fitted.values.by_feature(&model);
@@ -119,5 +120,6 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
         Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
     tuned.save_beside(&args.output, &args.fit.export)?;
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
-    finish(TuneResult::of_fit(fitted, &model, args.output.clone(), run), None, ui)
+    let result = TuneResult::of_fit(fitted, &model, args.output.clone(), run);
+    finish(TuneResult { sha256, ..result }, None, ui)
 }

@@ -87,6 +87,9 @@ struct TuneResult {
     device: Option<String>,
     #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
+    /// SHA-256 of the network or the weights, of which the run's folder has a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
     /// Weights of an evaluation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weights: Vec<TunedWeight>,
@@ -182,6 +185,13 @@ fn change(before: Option<f64>, after: f64) -> String {
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     args.command.as_ref().map_or_else(|| net::run(&args.network, ui), |command| command.run(ui))
+}
+
+/// Writes the network or the weights, with a copy in the run's folder; gives their SHA-256.
+fn save(bytes: &[u8], output: &Path, copy: &Path) -> Result<Option<String>> {
+    patzer_io::write(copy, bytes)?;
+    patzer_io::write(output, bytes)?;
+    Ok(Some(patzer_io::sha256(bytes)))
 }
 
 /// Writes the result to the run's folder and prints it, where no output is standard output.

@@ -2,11 +2,11 @@ use std::path::PathBuf;
 
 use super::net_args::NetArgs;
 use super::net_run::{Run, saved_networks};
-use super::{TuneResult, finish};
+use super::{TuneResult, finish, save};
 use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::grouped;
-use patzer_io::run_folder::{INPUTS, RunFolder};
+use patzer_io::run_folder::{INPUTS, NETWORK, RunFolder};
 use patzer_train::{Compute, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
 
 pub(super) fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
@@ -62,7 +62,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
     let Some((stage, data, outcome)) = trained else {
         return Err(Error::input("the checkpoint is of a run with more stages"));
     };
-    patzer_io::write(&args.output, &outcome.network.to_bytes())?;
+    let sha256 = save(&outcome.network.to_bytes(), &args.output, &folder.path().join(NETWORK))?;
     if let Some(path) = &args.floats {
         patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
@@ -87,6 +87,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
         device: Some(outcome.device),
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         output: args.output.clone(),
+        sha256,
         run: Some(folder),
         remarks: vec![
             "(train loss: over the first epoch → of the network kept; validation loss: of the start → of it)"

@@ -384,3 +384,36 @@ fn a_terminated_training_writes_no_network_and_names_the_command_that_goes_on() 
     let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
     assert!(page.contains("Not finished."), "{page}");
 }
+
+#[test]
+fn a_second_training_leaves_the_first_its_network_and_a_changed_one_is_said() {
+    let folder = folder();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    let result =
+        |run: &str| -> Value { serde_json::from_slice(&read(&format!("{run}/result.json"))).unwrap() };
+    let line = "tune --hidden 8 --epochs 1 --device cpu -o new.nnue --seed";
+    done(folder.path(), &format!("{line} 1"));
+    let first = read("new.nnue");
+    assert!(read("runs/new/network.nnue") == first);
+    assert_eq!(result("runs/new")["sha256"], patzer_io::sha256(&first));
+    done(folder.path(), &format!("{line} 2"));
+    let second = read("new.nnue");
+    assert!(
+        second != first
+            && read("runs/new.1/network.nnue") == first
+            && read("runs/new/network.nnue") == second
+    );
+    let page = |run: &str| {
+        done(folder.path(), &format!("report {run} -o r.html"));
+        String::from_utf8(read("r.html")).unwrap()
+    };
+    let changed = "new.nnue has changed since the run";
+    assert!(!page("runs/new.1").contains(changed));
+    // Without its own copy, the file that the second run replaced is not taken for the first's network.
+    fs::remove_file(folder.path().join("runs/new.1/network.nnue")).unwrap();
+    assert!(page("runs/new.1").contains(changed));
+    fs::write(folder.path().join("new.nnue"), &first).unwrap();
+    assert!(!page("runs/new.1").contains(changed));
+    fs::write(folder.path().join("runs/new/network.nnue"), &first).unwrap();
+    assert!(page("runs/new").contains("network.nnue has changed since the run"));
+}

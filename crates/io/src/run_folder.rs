@@ -13,8 +13,12 @@ pub const CHECKPOINT: &str = "checkpoint.bin";
 const RESULT: &str = "result.json";
 /// Inputs of a run.
 pub const INPUTS: &str = "run.json";
+/// The run's own copy of its network, since a later run may replace the output.
+pub const NETWORK: &str = "network.nnue";
+/// The run's own copy of its weights.
+pub const WEIGHTS: &str = "weights.hce.toml";
 /// Further files of a run, of which a user may have others of the same name.
-const OTHERS: [&str; 4] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff"];
+const OTHERS: [&str; 6] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff", NETWORK, WEIGHTS];
 
 /// Handling of an earlier run in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +89,9 @@ impl RunFolder {
             self.lock = Lock::take(path)?;
         }
         if self.earlier == Earlier::Overwrite {
-            [CHECKPOINT, RESULT].iter().try_for_each(|name| io::remove_if_exists(&path.join(name)))?;
+            [CHECKPOINT, RESULT, NETWORK, WEIGHTS]
+                .iter()
+                .try_for_each(|name| io::remove_if_exists(&path.join(name)))?;
         }
         Ok(note)
     }

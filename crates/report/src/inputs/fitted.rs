@@ -22,6 +22,7 @@ use patzer_fit::tune::model::Slot;
 use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
+use patzer_io::run_folder::{NETWORK, WEIGHTS, is_unfinished};
 use patzer_match::participant::load_evaluation;
 
 fn result(folder: &Path) -> Value {
@@ -35,11 +36,21 @@ fn kept(result: &Value) -> Option<Kept> {
     Some(Kept { epoch, train: number("train_loss")?, validation: number("validation_loss") })
 }
 
-fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
-    let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
-    let whole = std::path::absolute(folder).ok()?;
-    let usual = PathBuf::from(format!("{}.{ending}", whole.file_name()?.to_string_lossy()));
-    [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
+/// The run's own copy of its network or weights, else its output; a file that has changed since is none.
+fn output(folder: &Path, result: &Value, copy: &str) -> OrMissing<PathBuf> {
+    let text = |key: &str| result.get(key).and_then(Value::as_str);
+    let own = Some(folder.join(copy)).filter(|path| path.is_file());
+    let whole = std::path::absolute(folder).unwrap_or_default();
+    let ending = if copy == NETWORK { "nnue" } else { "toml" };
+    let usual = whole.file_name().map(|name| PathBuf::from(format!("{}.{ending}", name.to_string_lossy())));
+    let outputs = [text("output").map(PathBuf::from), usual];
+    let others = outputs.into_iter().flatten().filter_map(|path| of_run(folder, &path));
+    let found: Vec<PathBuf> = own.into_iter().chain(others).collect();
+    let Some(first) = found.first() else { return Err(Missing("its file is not there".to_string())) };
+    let Some(sha256) = text("sha256") else { return Ok(first.clone()) };
+    let same = |path: &&PathBuf| std::fs::read(path).is_ok_and(|bytes| io::sha256(&bytes) == sha256);
+    let changed = || Missing(format!("{} has changed since the run", first.display()));
+    found.iter().find(same).cloned().ok_or_else(changed)
 }
 
 pub(super) fn tuning(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
@@ -48,10 +59,7 @@ pub(super) fn tuning(name: &str, folder: &Path, settings: &ReportSettings<'_>) -
     let epochs = if log_path.is_file() { log::read(&log_path)? } else { Vec::new() };
     let result = result(folder);
     let log = Log { epochs, kept: kept(&result) };
-    let loaded = match output(folder, &result, "toml") {
-        Some(path) => of_these(&path, &rows),
-        None => Err(Missing("the file of its weights is not there".to_string())),
-    };
+    let loaded = output(folder, &result, WEIGHTS).and_then(|path| of_these(&path, &rows));
     let k = result.get("k").and_then(Value::as_f64);
     let k = loaded.as_ref().ok().map(|weights| weights.k()).or(k);
     let judged = match loaded {
@@ -142,9 +150,10 @@ pub(super) fn training(name: &str, folder: &Path, settings: &ReportSettings<'_>)
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         Some(Quantisation { mean_error: number("mean_error")?, max_error: number("max_error")? })
     });
-    let network = match output(folder, &result, "nnue") {
-        Some(path) => Ok(load(&path)?),
-        None => Err(Missing("its file is not there".to_string())),
+    let network = match output(folder, &result, NETWORK) {
+        _ if is_unfinished(folder) => Err(Missing("the run is not finished".to_string())),
+        Ok(path) => Ok(load(&path)?),
+        Err(reason) => Err(reason),
     };
     let k = recipe.output_k.or(recipe.k).map(f64::from);
     let source = Source::of_folder(folder, settings.remedy);
