@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
+use crate::ui::warn;
 use crate::{Error, Result};
 use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
 use patzer_match::record::MatchRecord;
@@ -60,6 +61,7 @@ impl RecordArgs {
             lines: Vec::new(),
             check_pvs: self.check_pvs.then_some(PvCheck::Mates),
             log: log.map(Arc::new),
+            warn: Some(warn),
         })
     }
 

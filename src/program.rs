@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::ui::warn;
 use crate::{Error, Result, Ui, interrupt, players};
 use patzer_label::teacher;
 use patzer_match::participant::{Defaults, Participant};
@@ -49,7 +50,9 @@ impl ProgramArgs {
 /// A program that the argument `flag` names; one that takes longer than `stall` hangs.
 pub fn load(flag: &'static str, text: &str, control: Control, stall: Duration) -> Result<Participant> {
     let spec = spec(flag, text)?;
-    let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;
+    let mut defaults = Defaults::for_positions(control, stall);
+    defaults.listen.warn = Some(warn);
+    let program = Participant::load(&spec, &defaults)?;
     if !program.is_program() {
         return Err(Error::data(&spec.cmd, "is an evaluation, not a UCI engine"));
     }

@@ -22,6 +22,11 @@ pub fn print_err(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Printable(text));
 }
 
+/// Writes a warning to stderr.
+pub fn warn(text: &str) {
+    print_err(format_args!("warning: {text}"));
+}
+
 /// Time between two lines of progress where there is no terminal.
 pub const LINES: Duration = Duration::from_secs(10);
 
@@ -97,7 +102,7 @@ impl Ui {
     }
 
     pub fn warn(&self, text: impl Display) {
-        print_err(format_args!("warning: {text}"));
+        warn(&text.to_string());
     }
 
     /// A progress bar on stderr, hidden unless that is a terminal. `total` may be 0 for unknown.

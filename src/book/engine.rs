@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::players::DEFAULT_HASH;
+use crate::ui::warn;
 use crate::{Error, Result, program};
 use patzer_experiments::book::Scorer;
 use patzer_match::Control;
@@ -44,7 +45,8 @@ impl EngineArgs {
     pub fn participant(&self) -> Result<Participant> {
         let spec = program::spec("--engine", &self.engine)?;
         let stall = Duration::from_secs(self.stall_timeout);
-        let defaults = Defaults::for_positions(Control::default(), stall);
+        let mut defaults = Defaults::for_positions(Control::default(), stall);
+        defaults.listen.warn = Some(warn);
         Participant::load(&spec, &Defaults { hash: self.hash as usize, ..defaults })
     }
 

@@ -11,7 +11,7 @@ use super::LabelArgs;
 use super::tables::Changed;
 use crate::given;
 use crate::prepare::check_new_output;
-use crate::ui::LINES;
+use crate::ui::{LINES, warn};
 use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_fit::wdl::scale::{Scale, ScaleSample};
 use patzer_formats::metadata::Shard;
@@ -282,7 +282,9 @@ fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
     let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
     let stall = Duration::from_secs(args.teacher.stall_timeout);
-    let participant = Participant::load(spec, &Defaults::for_positions(control, stall))?;
+    let mut defaults = Defaults::for_positions(control, stall);
+    defaults.listen.warn = Some(warn);
+    let participant = Participant::load(spec, &defaults)?;
     if !participant.is_program() {
         let reason =
             "is an evaluation, not a program; `label --eval` with --nodes and --rescore searches with it";

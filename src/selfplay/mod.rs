@@ -13,7 +13,7 @@ use crate::evaluation::warn_missing;
 use crate::given::{self, Given};
 use crate::play::{warn_of_bad_openings, with_keys};
 use crate::players::{LimitArgs, PlayerArgs};
-use crate::ui::LINES;
+use crate::ui::{LINES, warn};
 use crate::window::Window;
 use crate::{Error, Result, Status, Ui, interrupt};
 use files::Files;
@@ -282,7 +282,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     let (specs, engines) = args.specs()?;
     args.earlier.check_trust::<Batch>(&files.games[0], &specs, ui)?;
     let book = args.book()?;
-    let defaults = args.limits.defaults(&args.settings, Listen::default());
+    let defaults = args.limits.defaults(&args.settings, Listen { warn: Some(warn), ..Listen::default() });
     let lineup = Lineup::load(&specs, &defaults, interrupt::flag())?;
     check(args, &lineup, &files)?;
     if let (Some(book), Some(path)) = (&book, &args.openings) {

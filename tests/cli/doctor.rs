@@ -58,7 +58,7 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
             " after `position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3`",
         ),
         ("clocks", "good", "used"),
-        ("nodes", "warning", "20,000"),
+        ("nodes", "fault", "20,000"),
         ("searchmoves", "warning", " of a7a5 and h7h5"),
         ("reports", "good", "depth, score, nodes"),
         ("side of scores", "warning", "50 cp a queen down, 50 cp a queen up"),

@@ -487,3 +487,41 @@ fn who_cannot_think_on_the_opponents_time_is_named() {
         assert!(stderr(&output).contains(says), "{output:?}");
     }
 }
+
+/// Writes the bundled engine as one that searches a ply where it should search nodes.
+#[cfg(unix)]
+fn ignores_nodes(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let patzer = env!("CARGO_BIN_EXE_patzer");
+    let script = format!("#!/bin/sh\nsed -u 's/^go nodes.*/go depth 1/' | '{patzer}' uci\n");
+    fs::write(folder.join("blind"), script).unwrap();
+    fs::set_permissions(folder.join("blind"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_engine_that_ignores_its_node_limit_is_named_once() {
+    let folder = folder();
+    ignores_nodes(folder.path());
+    let puzzles = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/puzzles.csv");
+    let puzzles = format!("puzzles {puzzles} --count 20 --engine ./blind --nodes 5000");
+    for (line, engines) in [
+        ("selfplay ./blind --nodes 5000 --games 2 -o own.pgn", 1),
+        ("match ./blind ./blind --nodes 5000 --games 2", 2),
+        (&puzzles, 1),
+        ("match ./blind ./blind --depth 1 --games 2 -o depth.pgn", 0),
+    ] {
+        let output = crate::patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        let said = stderr(&output);
+        let warnings: Vec<&str> = said.lines().filter(|line| line.contains("limit of 5,000 nodes")).collect();
+        assert_eq!(warnings.len(), engines, "{line}: {output:?}");
+        assert!(
+            warnings.iter().all(|warning| warning.ends_with("limit it by depth= or st= instead")),
+            "{said}"
+        );
+    }
+    let output = crate::patzer(folder.path(), &["engine", "check", "./blind"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let row = said.lines().find(|line| line.split_whitespace().any(|word| word == "nodes")).unwrap();
+    assert!(row.contains("FAULT") || row.contains("fault"), "{said}");
+}

@@ -2,7 +2,9 @@
 //! GUIs and old collections write. A board without legal sense (no king, side not to move in check) is an error.
 
 use shakmaty::fen::Fen;
-use shakmaty::{Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, PositionError, Setup};
+use shakmaty::{
+    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position, PositionError, Setup,
+};
 
 /// Error of a text that is no position: the reason, and the text.
 #[derive(Debug)]
@@ -51,10 +53,25 @@ pub fn text(position: &Chess) -> String {
     Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
+/// The FEN of a position with the files of the rooks as castling rights (Shredder-FEN).
+pub fn shredder(position: &Chess) -> String {
+    let text = text(position);
+    let rights = position.castles().castling_rights();
+    let files = Color::ALL.into_iter().flat_map(|color| {
+        let rooks = (rights & color.backrank()).into_iter().rev();
+        rooks.map(move |rook| color.fold_wb(rook.file().upper_char(), rook.file().char()))
+    });
+    let files: String = files.collect();
+    let mut fields: Vec<&str> = text.split(' ').collect();
+    if let Some(field) = fields.get_mut(2).filter(|_| !files.is_empty()) {
+        *field = &files;
+    }
+    fields.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::Position;
 
     #[test]
     fn rights_that_the_board_does_not_support_are_dropped() {

@@ -292,6 +292,7 @@ fn defaults(settings: &Settings, seed: u64, log: Option<&Arc<EngineLog>>) -> Def
         lines: settings.lines.clone(),
         check_pvs,
         log: log.filter(|_| settings.log.engines || settings.log.stdout).cloned(),
+        warn: None,
     };
     Defaults {
         control: Control::default(),

@@ -43,8 +43,8 @@ pub struct Adjudication {
 
 /// The match runner whose rules decide where they differ.
 ///
-/// Fastchess and cutechess-cli score every flag fall as a loss, patzer as a draw if the opponent cannot mate. Fastchess
-/// adjudicates a win after a move of the losing side alone.
+/// Fastchess scores every flag fall as a loss, cutechess-cli as a draw against a bare king, patzer as a draw if the
+/// opponent cannot mate. Fastchess adjudicates a win after a move of the losing side alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSet {

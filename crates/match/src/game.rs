@@ -251,10 +251,15 @@ fn check_reply(
     let position = line.position();
     let opponent = !position.turn();
     if !timer.spend(choice.time) {
-        // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
-        let wins = rule_set != RuleSet::Patzer || !position.has_insufficient_material(opponent);
+        let wins = match rule_set {
+            // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
+            RuleSet::Patzer => !position.has_insufficient_material(opponent),
+            RuleSet::Fastchess => true,
+            RuleSet::Cutechess => position.board().by_color(opponent).more_than_one(),
+        };
         let winner = wins.then_some(opponent);
         let note = timer.overrun(choice.time).map(|over| format!("{}ms overrun", over.as_millis()));
+        let note = note.filter(|_| wins || rule_set == RuleSet::Patzer);
         return Err(Outcome { winner, reason: Reason::TimeForfeit, note });
     }
     let note = match choice.best {

@@ -384,6 +384,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         lenient: defaults.lenient,
         listen: defaults.listen.clone(),
         strays: Arc::default(),
+        node_limit: Arc::default(),
     })
 }
 

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::answers::{answer, move_text};
 use super::limits::write_control;
 use super::parse::{InfoKind, push_move};
+use super::position::engine_fen;
 use super::program::Program;
 use super::uci_player::{CHESS960, UciPlayer, not_running};
 use super::wait::Wait;
@@ -90,7 +90,7 @@ impl Analyst {
         if new_game {
             text.extend_from_slice(b"ucinewgame\nisready\n");
         }
-        let _ = write!(text, "position fen {}\ngo", Fen::from_position(position, EnPassantMode::Legal));
+        let _ = write!(text, "position fen {}\ngo", engine_fen(position));
         write_control(text, control);
         // Engines read it to the end of the line.
         text.extend_from_slice(if only.is_empty() { b"" } else { b" searchmoves" });
@@ -124,6 +124,9 @@ impl Analyst {
             })
         });
         self.informs |= !silent;
+        if answered.is_ok() && only.is_empty() {
+            self.player.program.check_node_limit(control, position.legal_moves().len(), &info);
+        }
         if strays > 0 {
             self.player.program.strays.fetch_add(strays, Ordering::Relaxed);
         }
@@ -146,7 +149,7 @@ impl Analyst {
         stop: &AtomicBool,
     ) -> Result<Vec<String>, PlayerError> {
         self.set_castling(position.castles().mode())?;
-        let fen = Fen::from_position(position, EnPassantMode::Legal);
+        let fen = engine_fen(position);
         let _ = write!(self.commands, "position fen {fen}\n{command}\nisready\n");
         let timeout = self.player.program.timeouts.ready;
         let mut lines = Vec::new();

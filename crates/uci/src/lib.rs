@@ -19,6 +19,7 @@ mod genfens;
 mod limits;
 mod line_buffer;
 mod listen;
+mod node_limit;
 mod option;
 mod output;
 mod parse;
@@ -47,6 +48,7 @@ pub use bench::Benched;
 pub use control::{Control, Time, TimeControl, TimeControlError, TimeSettings, Timer, seconds};
 pub use genfens::Genfens;
 pub use listen::{EngineLog, LinePattern, Listen, PatternError};
+pub use node_limit::NodeLimit;
 #[doc(hidden)]
 pub use output::{EngineOutput, read_output};
 pub use perft::Leaves;

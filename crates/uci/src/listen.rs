@@ -23,6 +23,8 @@ pub struct Listen {
     pub lines: Vec<LinePattern>,
     pub check_pvs: Option<PvCheck>,
     pub log: Option<Arc<EngineLog>>,
+    /// Receives warnings of a node limit that the engine does not keep.
+    pub warn: Option<fn(&str)>,
 }
 
 message_error!(PatternError);

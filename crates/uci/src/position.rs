@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::parse::push_move;
-use patzer_chess::Line;
+use patzer_chess::{Line, fen};
 
 /// `position … moves …` up to the last update.
 pub struct PositionCommand {
@@ -79,7 +78,16 @@ pub fn start_text(start: &Chess) -> String {
     if *start == Chess::default() && counters == (0, 1) {
         return "startpos".into();
     }
-    format!("fen {}", Fen::from_position(start, EnPassantMode::Legal))
+    format!("fen {}", engine_fen(start))
+}
+
+/// FEN for an engine: castling rights of Chess960 by the rooks' files, as fastchess and cutechess-cli write them, since
+/// not every engine reads `KQkq` there.
+pub fn engine_fen(position: &Chess) -> String {
+    match position.castles().mode() {
+        CastlingMode::Standard => fen::text(position),
+        CastlingMode::Chess960 => fen::shredder(position),
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +123,23 @@ mod tests {
             "position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2 moves g1f3 b8c6"
         );
         assert_eq!(short[4], "position fen r1bqkbnr/1pp2ppp/p1p5/4p3/4P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 5");
+    }
+
+    #[test]
+    fn castling_rights_of_chess960_are_the_files_of_the_rooks() {
+        for (read, sent) in [
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 3 9", "r3k2r/8/8/8/8/8/8/R3K2R w HAha - 3 9"),
+            ("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBb - 0 1", "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBb - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 b - - 0 1", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+        ] {
+            let position = patzer_chess::fen::position(read, true).unwrap();
+            assert_eq!(start_text(&position), format!("fen {sent}"));
+        }
+        let standard = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 3 9";
+        assert_eq!(
+            start_text(&patzer_chess::fen::position(standard, false).unwrap()),
+            format!("fen {standard}")
+        );
     }
 
     #[test]

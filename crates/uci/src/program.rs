@@ -10,8 +10,9 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::listen::Listen;
+use super::node_limit::NodeLimit;
 use super::process::Process;
-use crate::PlayerError;
+use crate::{Control, PlayerError, SearchInfo};
 
 /// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Program {
     /// Answers without a question, which were dropped.
     #[serde(skip)]
     pub strays: Arc<AtomicU64>,
+    #[serde(skip)]
+    pub node_limit: Arc<NodeLimit>,
 }
 
 fn as_words<S: Serializer>(options: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
@@ -65,6 +68,15 @@ fn as_words<S: Serializer>(options: &[(String, String)], to: S) -> Result<S::Ok,
 }
 
 impl Program {
+    /// Warns once of a node limit that the first searches do not keep.
+    pub(crate) fn check_node_limit(&self, control: &Control, legal: usize, info: &SearchInfo) {
+        if let Some(warn) = self.listen.warn
+            && let Some(reason) = self.node_limit.note(control, legal, info)
+        {
+            warn(&format!("{} {reason}", self.name));
+        }
+    }
+
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.args);

@@ -306,6 +306,8 @@ impl Player for UciPlayer {
                 if hit {
                     // It counts from `go ponder`.
                     info.time = None;
+                } else {
+                    self.program.check_node_limit(&turn.own.control(), turn.legal.len(), &info);
                 }
                 if let Ok(best) = &best {
                     self.start_pondering(turn, *best, &ponder, time);

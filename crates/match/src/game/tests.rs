@@ -2,6 +2,7 @@ use super::*;
 use crate::Control;
 use crate::adjudication::{DrawRule, ResignRule};
 use crate::mock::{Hashing, Scripted, TIME};
+use crate::pgn;
 use patzer_chess::fen;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -60,6 +61,13 @@ fn overstepping_the_time_loses_but_a_bare_king_does_not_win_on_time() {
     assert_eq!((game.result(), game.reason), ("1/2-1/2", Reason::TimeForfeit));
     let adjudication = Adjudication { rule_set: RuleSet::Fastchess, ..Adjudication::NONE };
     assert_eq!(overstep(bare, &Rules { adjudication, ..RULES }).result(), "1-0");
+    let adjudication = Adjudication { rule_set: RuleSet::Cutechess, ..Adjudication::NONE };
+    let game = overstep(bare, &Rules { adjudication, ..RULES });
+    assert_eq!((game.result(), pgn::how_it_ended(&game)), ("1/2-1/2", "Draw by timeout".into()));
+    // A knight that cannot mate wins there.
+    let knight = "kr6/p7/8/8/8/8/8/6NK w - - 0 1";
+    assert_eq!(overstep(knight, &Rules { adjudication, ..RULES }).result(), "1-0");
+    assert_eq!(overstep(knight, &RULES).reason, Reason::TimeForfeit);
 }
 
 #[test]

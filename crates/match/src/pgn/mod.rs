@@ -161,6 +161,8 @@ fn ending(game: &Game, position: &Chess) -> String {
             Some(overrun) => format!("{loser} loses on time ({overrun})"),
             None => format!("{loser} loses on time"),
         },
+        // In the words of cutechess-cli, whose rule it is.
+        (Reason::TimeForfeit, None) if game.note.is_none() => "Draw by timeout".into(),
         (Reason::TimeForfeit, None) => {
             format!("{loser} is out of time, and {} cannot mate", name(!position.turn()))
         }

@@ -30,6 +30,7 @@
 //!     lenient: false,
 //!     listen: Listen::default(),
 //!     strays: Arc::default(),
+//!     node_limit: Arc::default(),
 //! };
 //! let stop = AtomicBool::new(false);
 //! let mut analyst = Analyst::start(Arc::new(program), &stop).map_err(|error| error.to_string())?;
