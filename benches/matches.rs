@@ -82,7 +82,15 @@ fn arena(c: &mut Criterion) {
     group.throughput(Throughput::Elements(plies));
     group.bench_function("game", |b| b.iter(&game));
     group.throughput(Throughput::Elements(2 * plies));
-    group.bench_function("pgn of a pair", |b| b.iter(|| pgn::pair(&pair, &header, [None; 2])));
+    group.bench_function("pgn of a pair", |b| {
+        b.iter(|| {
+            let mut text = String::new();
+            for number in [0, 1] {
+                pgn::write_pair_game(&mut text, &pair.game(number), &header, None);
+            }
+            text
+        })
+    });
     group.finish();
 }
 

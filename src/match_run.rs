@@ -137,6 +137,12 @@ pub fn play_match<S: Standings>(
     } else if record.count_ahead() > 0 {
         ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
     }
+    if ended.single_games > 0 {
+        let (games, pgn) = (counted(ended.single_games as u64, "finished game"), pgn.display());
+        ui.note(format!(
+            "{games} of unfinished pairs in {pgn}, which do not count; --resume plays these pairs again"
+        ));
+    }
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 

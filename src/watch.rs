@@ -117,7 +117,7 @@ pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
     bar.finish_and_clear();
     let games = watch.standings.games() - watch.before;
     let seconds = if games > 0 { watch.begin.elapsed().as_secs_f64() } else { 0.0 };
-    let ended = RunSummary { games, seconds, discarded: 0, complete: true };
+    let ended = RunSummary { games, seconds, discarded: 0, single_games: 0, complete: true };
     watch.time_use().iter().for_each(|line| ui.note(line));
     watch.standings.end(&ended, ui)
 }

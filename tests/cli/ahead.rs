@@ -138,6 +138,8 @@ fn a_stopped_fastchess_run_counts_what_finished_and_goes_on_with_what_did_not() 
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(300));
+    // The game that hangs holds back no other.
+    assert_eq!(text(folder, "g.pgn").matches("[Event ").count(), 10);
     assert!(signal("INT", &child.id().to_string()));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");

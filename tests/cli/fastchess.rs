@@ -137,11 +137,17 @@ fn the_command_line_of_openbenchs_worker_plays_its_test() {
         numbers.push(words[2].parse::<u32>().unwrap());
         assert!(["1-0", "0-1", "1/2-1/2"].contains(&words[6]), "{line}");
     }
+    // Games are reported as they finish.
+    numbers.sort_unstable();
     assert!(numbers.into_iter().eq(1..=12), "{text}");
     let pgn = fs::read_to_string(folder.path().join("PGNs/1.2.3.0.pgn")).unwrap();
     assert!(pgn.contains("s, n=") && pgn.contains(", sd=9"), "{pgn}");
     // Both games of a round begin alike, and the seed decides the order.
-    let fens: Vec<&str> = pgn.lines().filter(|line| line.starts_with("[FEN ")).collect();
+    let tags = |start| pgn.lines().filter_map(move |line: &str| line.strip_prefix(start));
+    let round = |text: &str| text.trim_matches(['"', ']']).parse::<u32>().unwrap();
+    let mut by_round: Vec<(u32, &str)> = tags("[Round ").map(round).zip(tags("[FEN ")).collect();
+    by_round.sort_unstable();
+    let fens: Vec<&str> = by_round.into_iter().map(|(_, fen)| fen).collect();
     assert_eq!(fens.len(), 12);
     assert!(fens.chunks(2).all(|pair| pair[0] == pair[1]), "{fens:?}");
     assert_eq!(fens[..6], fens[6..], "the book has three openings");

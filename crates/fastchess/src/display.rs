@@ -1,5 +1,6 @@
 //! Writes stdout as fastchess and cutechess-cli do.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use super::Console;
 use super::Program;
 use super::config::ConfigFile;
 use super::gaps::Gaps;
-use super::output_format::{MatchStatus, OutputFormat, started};
+use super::output_format::{MatchStatus, OutputFormat, count_of, started, without};
 use super::settings::{LogLevel, Settings};
 use patzer_io::date::clock;
 use patzer_io::error::{Error, Result};
@@ -18,7 +19,7 @@ use patzer_io::number::counted;
 use patzer_io::printable;
 use patzer_match::pgn::final_epd;
 use patzer_match::record::PairEntry;
-use patzer_match::{EngineLog, Observer, Pair, Reason, Standings, Tally, TimeUse};
+use patzer_match::{EngineLog, Observer, Pair, PairGame, Reason, Standings, Tally, TimeUse};
 use patzer_stats::Trinomial;
 
 pub struct Display<'a> {
@@ -37,6 +38,8 @@ pub struct Display<'a> {
     console: &'a dyn Console,
     begin: Instant,
     times: Vec<TimeUse>,
+    /// Players and half points of the games that are reported before their pair, by the pair's index.
+    first_games: BTreeMap<usize, ([usize; 2], u8)>,
     /// Games lost by a crash or without an answer, by player.
     crashes: Vec<u64>,
     timeouts: Vec<u64>,
@@ -66,6 +69,7 @@ impl<'a> Display<'a> {
             console,
             begin: Instant::now(),
             times: vec![TimeUse::default(); players],
+            first_games: BTreeMap::new(),
             crashes: vec![0; players],
             timeouts: vec![0; players],
         })
@@ -125,10 +129,21 @@ impl<'a> Display<'a> {
         every > 0 && done / (unit * every) != (done - 2) / (unit * every)
     }
 
-    /// Lines of a game with its warnings, and counts what ended it badly.
-    fn game(&mut self, pair: &Pair, game: usize, now: Option<Trinomial>) -> Result<()> {
-        let (played, [white, black]) = pair.seated()[game];
-        self.say(&started(pair, &self.names, self.games, game))?;
+    /// Score of two players with the games that are reported before their pair.
+    fn score(&self, players: [usize; 2], standings: &dyn Standings) -> Trinomial {
+        let mut games = standings.between(players).games;
+        for (_, half_points) in self.first_games.values().filter(|(of, _)| *of == players) {
+            *count_of(&mut games, *half_points) += 1;
+        }
+        games
+    }
+
+    /// Lines of a game with its warnings, and counts what ended it badly; `now` is the score after it.
+    fn game(&mut self, game: &PairGame, now: Trinomial) -> Result<()> {
+        let (played, [white, black]) = (game.game, game.seats());
+        TimeUse::add(&mut self.times, played, [white, black]);
+        self.append_epd(game)?;
+        self.say(&started(game, &self.names, self.games))?;
         for warning in played.warnings() {
             self.warn(warning)?;
         }
@@ -143,18 +158,19 @@ impl<'a> Display<'a> {
             }
             _ => {}
         }
-        let number = 2 * pair.index + game + 1;
+        let number = 2 * game.index + game.number + 1;
         let interval = self.settings.score_interval;
         let due = interval > 0 && (number as u64).is_multiple_of(interval) || number == self.games;
-        let lines = self.settings.output.finished(pair, &self.names, now.filter(|_| due), game);
+        let now = (due && self.names.len() == 2).then_some(now);
+        let lines = self.settings.output.finished(game, &self.names, now);
         self.note(LogLevel::Info, &lines);
         self.say(&lines)
     }
 
-    fn append_epd(&mut self, pair: &Pair) -> Result<()> {
+    fn append_epd(&mut self, game: &PairGame) -> Result<()> {
         let Some((file, path)) = &mut self.epd else { return Ok(()) };
-        let lines: String = pair.games.iter().map(|game| final_epd(game) + "\n").collect();
-        file.write_all(lines.as_bytes()).map_err(|e| Error::io(&*path, e))
+        let line = final_epd(game.game) + "\n";
+        file.write_all(line.as_bytes()).map_err(|e| Error::io(&*path, e))
     }
 
     /// Writes the file by which a run goes on.
@@ -165,9 +181,14 @@ impl<'a> Display<'a> {
         {
             self.console.warn(&error.to_string());
         }
-        if self.gaps.out_of_order > 0 {
-            let pairs = counted(self.gaps.out_of_order, "pair");
+        if self.gaps.out_of_order() > 0 {
+            let pairs = counted(self.gaps.out_of_order(), "pair");
             self.console.note(&format!("finished after an unfinished pair, counted and written: {pairs}"));
+        }
+        if !self.first_games.is_empty() {
+            let games = counted(self.first_games.len() as u64, "game");
+            self.console
+                .note(&format!("finished games of unfinished pairs, written and not counted: {games}"));
         }
     }
 
@@ -204,21 +225,25 @@ impl<'a> Display<'a> {
 }
 
 impl Observer for Display<'_> {
+    fn first_game(&mut self, game: &PairGame, standings: &dyn Standings) -> Result<()> {
+        let players = game.pairing.players;
+        self.first_games.insert(game.index, (players, game.half_points()));
+        self.game(game, self.score(players, standings))
+    }
+
     fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()> {
-        for (game, seats) in pair.seated() {
-            TimeUse::add(&mut self.times, game, seats);
-        }
-        self.append_epd(pair)?;
+        let reported = self.first_games.remove(&pair.index).is_some();
         self.gaps.count(pair.index);
         if let Some(Err(error)) =
             self.config.as_mut().map(|file| file.follow(self.settings, standings, &self.gaps))
         {
             self.console.warn(&error.to_string());
         }
-        let now = (self.names.len() == 2).then(|| standings.between(entry.players).games);
-        for game in [0, 1] {
-            self.game(pair, game, now)?;
+        let now = self.score(entry.players, standings);
+        if !reported {
+            self.game(&pair.game(0), without(now, entry.half_points[1]))?;
         }
+        self.game(&pair.game(1), now)?;
         let done = standings.games();
         let last = done == self.games as u64 && self.settings.program == Program::Fastchess;
         if self.rating_due(done) || last { self.status(entry.players, standings) } else { Ok(()) }

@@ -62,6 +62,8 @@ pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
         skipped: gaps.indices(),
         concurrency,
         wait: settings.wait,
+        // The rounds of a knockout follow from the results of whole ones.
+        as_they_finish: rounds.is_none(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
         ..MatchConfig::new(&lineup, &openings, rules, header, schedule, pairs)
     };

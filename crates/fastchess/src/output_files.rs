@@ -54,6 +54,10 @@ fn checksum(path: &Path) -> Result<crc32fast::Hasher> {
 
 impl PairSink for OutputFiles<'_> {
     fn append(&mut self, _: &PairEntry, games: &[u8]) -> Result<()> {
+        self.append_single(games)
+    }
+
+    fn append_single(&mut self, games: &[u8]) -> Result<()> {
         let Some((file, path)) = &mut self.pgn else { return Ok(()) };
         file.write_all(games).map_err(|e| Error::io(&*path, e))?;
         if let Some(hasher) = &mut self.checksum {

@@ -41,7 +41,7 @@ pub use book_player::{BookPlayer, OwnBook};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
 pub use in_process::InProcess;
 pub use lineup::Lineup;
-pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};
+pub use pairings::{Colours, OpeningChange, Pair, PairGame, Pairing, Pairings, SWAPPED, Schedule};
 pub use pairs::{MatchConfig, PairOptions};
 pub use patzer_uci_client::{
     Analysis, Analyst, Benched, Control, EngineLog, Genfens, Leaves, LinePattern, Listen, MoveReply, NoMove,

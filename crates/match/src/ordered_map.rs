@@ -21,6 +21,11 @@ pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>
 
 /// Takes the results of jobs by their numbers.
 pub trait Receiver<T> {
+    /// Results are received in the order of their numbers, and not in that in which they arrive.
+    fn in_order(&self) -> bool {
+        true
+    }
+
     /// Takes a result in its turn; breaks to end the run.
     fn receive(&mut self, number: usize, result: T) -> Result<ControlFlow<()>>;
 
@@ -130,6 +135,11 @@ fn collect<T>(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
+            Ok(Ok((number, result))) if !receiver.in_order() => {
+                if receiver.receive(number, result)?.is_break() {
+                    return Ok(0);
+                }
+            }
             Ok(Ok((number, result))) => {
                 if number > next {
                     receiver.arrived_ahead(number, &result)?;
@@ -173,9 +183,14 @@ mod tests {
         received: Vec<usize>,
         ahead: Vec<usize>,
         left: Vec<usize>,
+        unordered: bool,
     }
 
     impl Receiver<usize> for Seen {
+        fn in_order(&self) -> bool {
+            !self.unordered
+        }
+
         fn receive(&mut self, number: usize, _: usize) -> Result<ControlFlow<()>> {
             self.received.push(number);
             Ok(ControlFlow::Continue(()))
@@ -197,8 +212,11 @@ mod tests {
     }
 
     /// Runs eight jobs on two threads, of which job 2 ends after all others as `end` says.
-    fn run_with_slow(end: impl Fn() -> Result<Option<usize>> + Sync) -> (Result<usize>, Seen) {
-        let (ended, seen) = (Mutex::new(0), Seen::default());
+    fn run_with_slow(
+        end: impl Fn() -> Result<Option<usize>> + Sync,
+        mut seen: Seen,
+    ) -> (Result<usize>, Seen) {
+        let ended = Mutex::new(0);
         let work = |(): &mut (), number: usize, _: &AtomicBool| {
             if number == 2 {
                 while *ended.lock().unwrap() < 7 {
@@ -209,24 +227,33 @@ mod tests {
             *ended.lock().unwrap() += 1;
             Ok(Some(number))
         };
-        let (jobs, mut seen) = (Jobs { numbers: 0..8, threads: 2 }, seen);
+        let jobs = Jobs { numbers: 0..8, threads: 2 };
         let result = run_into(&jobs, &|_| (), &work, &AtomicBool::new(false), &mut seen);
         (result, seen)
     }
 
     #[test]
     fn results_are_seen_as_they_arrive_and_received_in_order() {
-        let (result, seen) = run_with_slow(|| Ok(Some(2)));
+        let (result, seen) = run_with_slow(|| Ok(Some(2)), Seen::default());
         assert_eq!((result.unwrap(), seen.left), (0, vec![]));
         assert_eq!(seen.received, (0..8).collect::<Vec<_>>());
         assert!((3..8).all(|number| seen.ahead.contains(&number)), "{:?}", seen.ahead);
     }
 
     #[test]
+    fn a_slow_job_holds_back_no_other_where_order_does_not_count() {
+        let (result, seen) = run_with_slow(|| Ok(Some(2)), Seen { unordered: true, ..Seen::default() });
+        assert_eq!((result.unwrap(), seen.ahead.len(), seen.received.last()), (0, 0, Some(&2)));
+        let mut all = seen.received;
+        all.sort_unstable();
+        assert_eq!(all, (0..8).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn results_after_an_unfinished_job_are_left_over_in_order() {
         for fails in [false, true] {
             let end = || if fails { Err(Error::usage("failed")) } else { Ok(None) };
-            let (result, seen) = run_with_slow(end);
+            let (result, seen) = run_with_slow(end, Seen::default());
             assert_eq!(result.ok(), (!fails).then_some(5));
             assert_eq!((seen.received, seen.left), (vec![0, 1], vec![3, 4, 5, 6, 7]));
         }

@@ -90,17 +90,43 @@ pub struct Pair {
     pub games: [Game; 2],
 }
 
+/// A game of a pair.
+#[derive(Debug, Clone, Copy)]
+pub struct PairGame<'a> {
+    /// Index of the pair.
+    pub index: usize,
+    pub pairing: Pairing,
+    /// 0 or 1.
+    pub number: usize,
+    pub game: &'a Game,
+}
+
+impl PairGame<'_> {
+    /// Players of White and Black.
+    pub fn seats(&self) -> [usize; 2] {
+        let [a, b] = self.pairing.players;
+        if self.pairing.colours[self.number] == 0 { [a, b] } else { [b, a] }
+    }
+
+    /// First player's half points, 0 to 2.
+    pub fn half_points(&self) -> u8 {
+        self.game.half_points(Color::from_white(self.pairing.colours[self.number] == 0))
+    }
+}
+
 impl Pair {
+    pub fn game(&self, number: usize) -> PairGame<'_> {
+        PairGame { index: self.index, pairing: self.pairing, number, game: &self.games[number] }
+    }
+
     /// First player's half points in each game, 0 to 2.
     pub fn half_points(&self) -> [u8; 2] {
-        let colour = |game: usize| Color::from_white(self.pairing.colours[game] == 0);
-        [0, 1].map(|game| self.games[game].half_points(colour(game)))
+        [0, 1].map(|number| self.game(number).half_points())
     }
 
     /// The games with the players of White and Black.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
-        let Pairing { players: [a, b], colours, .. } = self.pairing;
-        [0, 1].map(|game| (&self.games[game], if colours[game] == 0 { [a, b] } else { [b, a] }))
+        [0, 1].map(|number| (&self.games[number], self.game(number).seats()))
     }
 
     /// Tests whether both players played the same moves, each with both colours.

@@ -1,7 +1,9 @@
 //! Plays pairs of games in order; a pair's games depend on its index alone, whatever the threads.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::openings::Openings;
@@ -9,7 +11,8 @@ use super::ordered_map::{self, Jobs, Receiver};
 use super::pgn::Header;
 use super::record::{AheadPair, AheadPairs};
 use crate::{
-    Game, GameError, Lineup, Pair, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings, play,
+    Game, GameError, Lineup, Pair, PairGame, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings,
+    play,
 };
 use patzer_io::error::{Error, Result};
 
@@ -37,6 +40,8 @@ pub struct MatchConfig<'a> {
     /// Called by each thread, with its number, before it plays.
     pub prepare: &'a (dyn Fn(usize) + Sync),
     pub pair_options: Option<PairOptions<'a>>,
+    /// Games are written and pairs counted as they finish, and not in their order.
+    pub as_they_finish: bool,
 }
 
 impl<'a> MatchConfig<'a> {
@@ -62,6 +67,7 @@ impl<'a> MatchConfig<'a> {
             wait: Duration::ZERO,
             prepare: &|_| {},
             pair_options: None,
+            as_they_finish: false,
         }
     }
 
@@ -82,12 +88,39 @@ pub enum FinishedPair {
     Kept(AheadPair),
 }
 
+/// First games of the pairs whose second game is not finished, by the pair's index.
+#[derive(Default)]
+pub struct FirstGames(Mutex<BTreeMap<usize, (Pairing, Game)>>);
+
+impl FirstGames {
+    fn insert(&self, index: usize, pairing: Pairing, game: Game) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(index, (pairing, game));
+    }
+
+    fn remove(&self, index: usize) -> Option<Game> {
+        let removed = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        removed.map(|(_, game)| game)
+    }
+
+    /// Passes on each game; meanwhile no pair of theirs finishes.
+    pub fn each<E>(
+        &self,
+        mut take: impl FnMut(PairGame) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let games = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut games = games.iter();
+        games
+            .try_for_each(|(&index, &(pairing, ref game))| take(PairGame { index, pairing, number: 0, game }))
+    }
+}
+
 /// Plays until all pairs are played, the receiver breaks, or `stop` is set; returns the number of pairs not received.
 /// Pairs that an earlier run has `kept` are not played again.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
     kept: &AheadPairs,
+    first_games: &FirstGames,
     stop: &AtomicBool,
     receiver: &mut dyn Receiver<FinishedPair>,
 ) -> Result<usize> {
@@ -102,7 +135,7 @@ pub fn run(
         if let Some(ahead) = kept.get(&(index + 1)).filter(|ahead| ahead.entry.is_of(&pairing)) {
             return Ok(Some(FinishedPair::Kept(ahead.clone())));
         }
-        let pair = play_number(config, players, seats, index, pairing, halt)?;
+        let pair = play_number(config, players, seats, (index, pairing), first_games, halt)?;
         Ok(pair.map(|pair| FinishedPair::Played(Box::new(pair))))
     };
     ordered_map::run_into(&jobs, &begin, &work, stop, receiver)
@@ -112,8 +145,8 @@ fn play_number(
     config: &MatchConfig,
     make: PlayerFactory,
     seats: &mut [Option<Box<dyn Player>>],
-    index: usize,
-    pairing: Pairing,
+    (index, pairing): (usize, Pairing),
+    first_games: &FirstGames,
     halt: &AtomicBool,
 ) -> Result<Option<Pair>> {
     for number in pairing.players {
@@ -137,22 +170,21 @@ fn play_number(
             set.map_err(|error| Error::input(format!("{}: {error}", config.names[number])))?;
         }
     }
-    let played = play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt);
-    played.map(Some).or_else(|error| error.map_or(Ok(None), Err))
-}
-
-fn play_pair(
-    config: &MatchConfig,
-    index: usize,
-    pairing: Pairing,
-    [first, second]: [&mut dyn Player; 2],
-    halt: &AtomicBool,
-) -> std::result::Result<Pair, Option<Error>> {
-    let games = [
-        play_one(config, index, pairing, 0, [&mut *first, &mut *second], halt)?,
-        play_one(config, index, pairing, 1, [first, second], halt)?,
-    ];
-    Ok(Pair { index, pairing, games })
+    let mut play = |number| {
+        let players = [&mut **first, &mut **second].map(|player| player as &mut dyn Player);
+        play_one(config, index, pairing, number, players, halt)
+    };
+    let games = play(0).and_then(|game| {
+        first_games.insert(index, pairing, game);
+        play(1)
+    });
+    match games {
+        Ok(second) => {
+            let first = first_games.remove(index).ok_or_else(|| Error::internal("a first game is lost"))?;
+            Ok(Some(Pair { index, pairing, games: [first, second] }))
+        }
+        Err(error) => error.map_or(Ok(None), Err),
+    }
 }
 
 /// Waits, until the match is halted.
@@ -240,6 +272,7 @@ pub mod tests {
             wait: Duration::ZERO,
             prepare: &|_| {},
             pair_options: None,
+            as_they_finish: false,
         }
     }
 
@@ -267,7 +300,8 @@ pub mod tests {
         players: PlayerFactory,
         receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
     ) -> Result<usize> {
-        run(config, players, &AheadPairs::new(), &AtomicBool::new(false), &mut Played(receive))
+        let (kept, first_games, stop) = (AheadPairs::new(), FirstGames::default(), AtomicBool::new(false));
+        run(config, players, &kept, &first_games, &stop, &mut Played(receive))
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {

@@ -103,6 +103,11 @@ pub trait PairSink {
         Ok(false)
     }
 
+    /// Stores the finished game of a pair whose other game is not finished.
+    fn append_single(&mut self, _game: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
     /// Pairs that an earlier run stored ahead.
     fn ahead(&self) -> AheadPairs {
         AheadPairs::new()
@@ -119,6 +124,11 @@ impl PairSink for MatchRecord {
 
     fn append_ahead(&mut self, entry: &PairEntry, games: &dyn Fn() -> String) -> Result<bool> {
         JournaledFile::append_ahead(self, entry, games()).map(|()| true)
+    }
+
+    fn append_single(&mut self, game: &[u8]) -> Result<()> {
+        self.append_uncounted(game);
+        Ok(())
     }
 
     fn ahead(&self) -> AheadPairs {

@@ -1,16 +1,17 @@
 //! Match runner: writes each pair to disk, counts it, reports it, until the standings are decided.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeSet;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::ordered_map::Receiver;
-use super::pairs::{self, FinishedPair, MatchConfig, PlayerFactory};
+use super::pairs::{self, FinishedPair, FirstGames, MatchConfig, PlayerFactory};
 use super::pgn;
 use super::record::{AheadPair, PairEntry, PairSink};
-use crate::{Pair, Reason, Tally};
+use crate::{Pair, PairGame, Reason, Tally};
 use patzer_io::error::Result;
 use patzer_stats::Sprt;
 
@@ -58,6 +59,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// The first game of a pair is over, and its second is not.
+    fn first_game(&mut self, _game: &PairGame, _standings: &dyn Standings) -> Result<()> {
+        Ok(())
+    }
+
     /// Each pair is reported as it is counted, so that it has to be on the disk by then.
     fn reports_pairs(&self) -> bool {
         false
@@ -77,6 +83,8 @@ pub struct RunSummary {
     pub seconds: f64,
     /// Finished pairs beyond the end, which do not count, or after an unfinished pair.
     pub discarded: usize,
+    /// Finished games of unfinished pairs, which are in the PGN and do not count.
+    pub single_games: usize,
     pub complete: bool,
 }
 
@@ -112,7 +120,7 @@ pub fn run_match(
     done.iter().for_each(|entry| standings.add(entry));
     let begin = Instant::now();
     let before = standings.games();
-    let ahead = record.ahead();
+    let (ahead, first_games) = (record.ahead(), FirstGames::default());
     let mut runner = Runner {
         config,
         standings,
@@ -122,15 +130,22 @@ pub fn run_match(
         pairs: done.len(),
         kept: 0,
         keeps_ahead: false,
+        first_games: &first_games,
+        written: BTreeSet::new(),
     };
     let mut discarded = 0;
     if !runner.standings.decided() && !config.pairs.is_empty() {
-        discarded = pairs::run(config, players, &ahead, stop, &mut runner)?;
+        let ended = pairs::run(config, players, &ahead, &first_games, stop, &mut runner);
+        if !runner.standings.decided() {
+            runner.write_first_games()?;
+        }
+        discarded = ended?;
     }
-    let Runner { standings, pairs, kept, .. } = runner;
+    let Runner { standings, pairs, kept, written, .. } = runner;
+    let single_games = written.len();
     let games = standings.games() - before - 2 * kept;
     let complete = pairs >= config.pairs.end;
-    Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
+    Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, single_games, complete })
 }
 
 struct Runner<'a> {
@@ -146,6 +161,9 @@ struct Runner<'a> {
     kept: u64,
     /// The record keeps pairs that are ahead of an unfinished one.
     keeps_ahead: bool,
+    first_games: &'a FirstGames,
+    /// Pairs of which the first game alone is written.
+    written: BTreeSet<usize>,
 }
 
 impl Runner<'_> {
@@ -158,7 +176,8 @@ impl Runner<'_> {
 
     fn count_played(&mut self, pair: &Pair) -> Result<()> {
         let entry = PairEntry::new(pair);
-        self.record.append(&entry, games_of(pair, self.config).as_bytes())?;
+        let begin = usize::from(self.written.remove(&pair.index));
+        self.record.append(&entry, games_of(pair, begin..2, self.config).as_bytes())?;
         if self.observer.reports_pairs() {
             self.record.sync()?;
         }
@@ -171,9 +190,24 @@ impl Runner<'_> {
         incidents.iter().for_each(|incident| self.observer.incident(incident));
         self.observer.pair(pair, &entry, &*self.standings)
     }
+
+    /// Writes the games of unfinished pairs.
+    fn write_first_games(&mut self) -> Result<()> {
+        self.first_games.each(|game| {
+            if !self.written.insert(game.index) {
+                return Ok(());
+            }
+            self.record.append_single(text_of(&game, self.config).as_bytes())?;
+            self.observer.first_game(&game, &*self.standings)
+        })
+    }
 }
 
 impl Receiver<FinishedPair> for Runner<'_> {
+    fn in_order(&self) -> bool {
+        !self.config.as_they_finish
+    }
+
     fn receive(&mut self, _: usize, pair: FinishedPair) -> Result<ControlFlow<()>> {
         match &pair {
             FinishedPair::Kept(ahead) => self.count_kept(ahead)?,
@@ -185,7 +219,7 @@ impl Receiver<FinishedPair> for Runner<'_> {
 
     fn arrived_ahead(&mut self, _: usize, pair: &FinishedPair) -> Result<()> {
         if let FinishedPair::Played(pair) = pair {
-            let games = || games_of(pair, self.config);
+            let games = || games_of(pair, 0..2, self.config);
             self.keeps_ahead = self.record.append_ahead(&PairEntry::new(pair), &games)?;
         }
         Ok(())
@@ -200,6 +234,9 @@ impl Receiver<FinishedPair> for Runner<'_> {
     }
 
     fn idle(&mut self) -> Result<()> {
+        if self.config.as_they_finish {
+            self.write_first_games()?;
+        }
         if self.shown.elapsed() >= PROGRESS {
             self.shown = Instant::now();
             // Sync first: a pair that is shown as done has to survive a power cut.
@@ -210,9 +247,15 @@ impl Receiver<FinishedPair> for Runner<'_> {
     }
 }
 
-fn games_of(pair: &Pair, config: &MatchConfig) -> String {
-    let openings = pair.pairing.openings.map(|opening| config.openings.moves_to(opening));
-    pgn::pair(pair, &config.header, openings)
+fn games_of(pair: &Pair, numbers: Range<usize>, config: &MatchConfig) -> String {
+    numbers.map(|number| text_of(&pair.game(number), config)).collect()
+}
+
+fn text_of(game: &PairGame, config: &MatchConfig) -> String {
+    let mut text = String::with_capacity(48 * game.game.moves.len() + 512);
+    let opening = config.openings.moves_to(game.pairing.openings[game.number]);
+    pgn::write_pair_game(&mut text, game, &config.header, opening);
+    text
 }
 
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {

@@ -193,14 +193,16 @@ impl fmt::Display for SprtReport {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::journal::{self, Contents, Earlier, Opened, Start};
+    use crate::mock::Hashing;
+    use crate::pairs::PlayerFactory;
     use crate::pairs::tests::{hashing, plan};
     use crate::record::{AheadPairs, MatchRecord, PairSink, journal_path};
     use crate::runner;
-    use crate::{Adjudication, MatchConfig, Rules};
+    use crate::{Adjudication, MatchConfig, MoveReply, Player, PlayerError, Rules, Turn};
     use patzer_io::error::Result;
 
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
@@ -240,10 +242,59 @@ mod tests {
         assert_eq!(files(three.path()), files(one.path()));
 
         run_test(cut.path(), 2, false, true);
-        let [pgn, _] = files(cut.path());
+        let [mut pgn, _] = files(cut.path());
+        let journal = journal::read::<PairEntry>(&cut.path().join("t.journal")).unwrap();
+        // Games of unfinished pairs follow.
+        let begins = memchr::memmem::find_iter(&pgn, b"[Event ").nth(2 * journal.entries.len());
+        pgn.truncate(begins.unwrap_or(pgn.len()));
         assert!(files(one.path())[0].starts_with(&pgn), "the first games of the whole");
         assert_eq!(timeless(run_test(cut.path(), 2, true, false)), alone);
         assert_eq!(files(cut.path()), files(one.path()));
+    }
+
+    /// Stops the match in its fourth game.
+    struct Stopping<'a>(Hashing, usize, &'a AtomicBool);
+
+    impl Player for Stopping<'_> {
+        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), PlayerError> {
+            self.1 += 1;
+            self.2.fetch_or(self.1 == 4, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn choose(&mut self, turn: &Turn) -> std::result::Result<MoveReply, PlayerError> {
+            while self.1 == 4 && !turn.stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            self.0.choose(turn)
+        }
+    }
+
+    #[test]
+    fn the_finished_game_of_a_pair_that_is_stopped_is_kept_and_played_again() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let folder = tempfile::tempdir().unwrap();
+        let (path, none) = (folder.path().join("t.pgn"), serde_json::json!({}));
+        let start = Start { command: "match", settings: &none, conditions: &none, key: None };
+        let run = |earlier, players: PlayerFactory| {
+            let Opened { mut record, entries: done, .. } = MatchRecord::open(&path, earlier, &start).unwrap();
+            let config = plan(done.len()..3, 1, 2, 5);
+            let mut state = SprtState::new(Sprt::new(Model::Logistic, 0.0, 1.0, 0.05, 0.05).unwrap());
+            let stop = if earlier == Earlier::Resume { &AtomicBool::new(false) } else { &STOP };
+            let ended =
+                runner::run_match(&config, &mut state, &done, &mut record, players, stop, &mut ()).unwrap();
+            record.finish(ended.complete).unwrap();
+            let games = std::fs::read_to_string(&path).unwrap();
+            (state.games(), ended.single_games, games.matches("[Event ").count())
+        };
+        let stopping = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
+            let seed = Hashing([100, 7][number]);
+            Ok(if number == 0 { Box::new(Stopping(seed, 0, &STOP)) } else { Box::new(seed) })
+        };
+        assert_eq!(run(Earlier::Protect, &stopping), (2, 1, 3));
+        let stopped = std::fs::read(&path).unwrap();
+        assert_eq!(run(Earlier::Resume, &hashing), (6, 0, 6));
+        assert!(std::fs::read(&path).unwrap().starts_with(&stopped));
     }
 
     #[test]

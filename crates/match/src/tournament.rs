@@ -256,7 +256,8 @@ mod tests {
     use crate::openings::BookOptions;
     use crate::tally::tests::entry;
 
-    const ENDED: RunSummary = RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true };
+    const ENDED: RunSummary =
+        RunSummary { games: 6, seconds: 2.0, discarded: 0, single_games: 0, complete: true };
 
     #[test]
     fn a_round_robin_counts_each_player_against_all() {

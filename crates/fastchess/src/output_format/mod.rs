@@ -1,4 +1,4 @@
-//! Match output in the format of fastchess or cutechess-cli; games are reported when finished, in order.
+//! Match output in the format of fastchess or cutechess-cli; games are reported when finished.
 
 mod cutechess;
 pub mod events;
@@ -7,7 +7,7 @@ mod numbers;
 
 pub use numbers::MatchStatus;
 use patzer_io::Named;
-use patzer_match::{Pair, Reason, Tally, pgn};
+use patzer_match::{Pair, PairGame, Reason, Tally, pgn};
 use patzer_stats::{Sprt, Trinomial};
 
 /// Format of match output
@@ -50,15 +50,18 @@ impl Named for OutputFormat {
 impl OutputFormat {
     /// Lines of a finished pair. `of` is the number of all games, `now` the score of two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
-        let lines = |game| started(pair, names, of, game) + &self.finished(pair, names, now, game);
+        let lines = |number| {
+            let game = pair.game(number);
+            let now = now.map(|now| if number == 0 { without(now, pair.half_points()[1]) } else { now });
+            started(&game, names, of) + &self.finished(&game, names, now)
+        };
         [0, 1].map(lines).concat()
     }
 
-    /// Lines of the end of a game, 0 or 1, of a pair; with cutechess the score `now`, after the pair, taken back to
-    /// this game.
-    pub fn finished(self, pair: &Pair, names: &[String], now: Option<Trinomial>, game: usize) -> String {
-        let (played, [white, black]) = pair.seated()[game];
-        let (white, black, number) = (&names[white], &names[black], 2 * pair.index + game + 1);
+    /// Lines of the end of a game; with cutechess the score `now` after it.
+    pub fn finished(self, game: &PairGame, names: &[String], now: Option<Trinomial>) -> String {
+        let (played, [white, black]) = (game.game, game.seats());
+        let (white, black, number) = (&names[white], &names[black], 2 * game.index + game.number + 1);
         let (result, how) = (played.result(), pgn::how_it_ended(played));
         // The move itself is in the PGN alone.
         let how = match played.reason {
@@ -67,9 +70,8 @@ impl OutputFormat {
         };
         let mut text = format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
         if let (OutputFormat::Cutechess | OutputFormat::FastchessAsCutechess, Some(now)) = (self, now) {
-            let [_, second] = pair.half_points();
-            let both = pair.pairing.players.map(|player| names[player].as_str());
-            text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
+            let both = game.pairing.players.map(|player| names[player].as_str());
+            text += &cutechess::score(both, now);
         }
         text
     }
@@ -103,22 +105,27 @@ impl OutputFormat {
     }
 }
 
-/// Line of the start of a game, 0 or 1, of a pair.
-pub fn started(pair: &Pair, names: &[String], of: usize, game: usize) -> String {
-    let (_, [white, black]) = pair.seated()[game];
-    let number = 2 * pair.index + game + 1;
+/// Line of the start of a game.
+pub fn started(game: &PairGame, names: &[String], of: usize) -> String {
+    let [white, black] = game.seats();
+    let number = 2 * game.index + game.number + 1;
     format!("Started game {number} of {of} ({} vs {})\n", names[white], names[black])
 }
 
 /// The score before the last game, given the first player's half points in it.
-fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
-    let count = match half_points {
+pub fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
+    let count = count_of(&mut games, half_points);
+    *count = count.saturating_sub(1);
+    games
+}
+
+/// The count of games with these half points.
+pub fn count_of(games: &mut Trinomial, half_points: u8) -> &mut u64 {
+    match half_points {
         0 => &mut games.losses,
         1 => &mut games.draws,
         _ => &mut games.wins,
-    };
-    *count = count.saturating_sub(1);
-    games
+    }
 }
 
 #[cfg(test)]

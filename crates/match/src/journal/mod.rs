@@ -4,7 +4,8 @@
 //! bytes in the file, and at the end of the run a line that says so. Each line ends with a checksum.
 //!
 //! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
-//! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again.
+//! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again,
+//! and also the games of unfinished entries that an interrupted run leaves at the end of the file.
 //! Entries that finished before an earlier one wait in a third file, `NAME.journal.ahead`.
 //! Any other difference is damage, which a resumed run reports.
 
@@ -86,6 +87,8 @@ pub struct JournaledFile<E> {
     lost: bool,
     /// Bytes of an unfinished entry, or the end line, still follow `lengths`; they stay until there is more to write.
     uncut: bool,
+    /// Games of unfinished entries, which an interrupted run leaves at the end of the file.
+    uncounted: Vec<u8>,
 }
 
 impl<E> Drop for JournaledFile<E> {
@@ -204,6 +207,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             synced: None,
             lost: false,
             uncut: false,
+            uncounted: Vec::new(),
         })
     }
 
@@ -309,13 +313,23 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok(())
     }
 
+    /// Keeps games of an unfinished entry for the end of an interrupted run.
+    pub fn append_uncounted(&mut self, games: &[u8]) {
+        self.uncounted.extend_from_slice(games);
+    }
+
     /// Writes the rest to the disk, and that the run has come to its end.
     pub fn finish(&mut self, complete: bool) -> Result<()> {
         self.cut_rest()?;
         if complete && !self.lost {
             self.pending.extend(line::end_line()?);
         }
-        self.sync()
+        self.sync()?;
+        if complete || self.lost {
+            return Ok(());
+        }
+        let written = self.file.write_all(&self.uncounted).and_then(|()| self.file.sync_data());
+        written.map_err(|e| Error::io(&self.path, e))
     }
 
     /// Goes on after this many entries of those that a resumed run found.

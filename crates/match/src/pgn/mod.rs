@@ -13,7 +13,7 @@ use shakmaty::fen::Epd;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use crate::openings::Opening;
-use crate::{Control, Game, Pair, Reason, TimeSettings};
+use crate::{Control, Game, PairGame, Reason, TimeSettings};
 use patzer_io::date;
 use patzer_pgn::write::{write_start, write_tag};
 
@@ -49,22 +49,16 @@ impl Header {
     }
 }
 
-/// Writes both games of a pair, each with an empty line after it and with the moves of its opening, if they are known.
-pub fn pair(pair: &Pair, header: &Header, openings: [Option<&Opening>; 2]) -> String {
-    let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
-    let mut out = String::with_capacity(48 * plies + 1024);
-    for (number, (game, players)) in pair.seated().into_iter().enumerate() {
-        let round = match header.style.round_by_game {
-            true => format!("{}.{}", pair.index + 1, number + 1),
-            // A round ends with its opening.
-            false if pair.pairing.openings[0] != pair.pairing.openings[1] => {
-                (2 * pair.index + number + 1).to_string()
-            }
-            false => (pair.index + 1).to_string(),
-        };
-        write_game(&mut out, game, header, players, &round, openings[number]);
-    }
-    out
+/// Writes a game of a pair with an empty line after it and with the moves of its opening, if they are known.
+pub fn write_pair_game(out: &mut String, game: &PairGame, header: &Header, opening: Option<&Opening>) {
+    let &PairGame { index, pairing, number, game: played } = game;
+    let round = match header.style.round_by_game {
+        true => format!("{}.{}", index + 1, number + 1),
+        // A round ends with its opening.
+        false if pairing.openings[0] != pairing.openings[1] => (2 * index + number + 1).to_string(),
+        false => (index + 1).to_string(),
+    };
+    write_game(out, played, header, game.seats(), &round, opening);
 }
 
 fn write_tags(
