@@ -382,7 +382,7 @@ fn a_bare_zero_becomes_a_pair_in_the_notation_of_the_others() {
     let equal = term("P", "shape = 2\ninitial = [[1, 2], [0, 0]]");
     assert_eq!(after(&equal, "x.c", "int P[2] = {S(1, 2), 0};"), "int P[2] = {S(1, 2), 0};");
     // Without a pair beside it there is no notation, which is known before a fit.
-    let zeros = term("P", "shape = 2");
-    let said = fault(&zeros, &[("x.c", "int P[2] = {0, 0};")]);
+    let zeros = term("P", "shape = 3");
+    let said = fault(&zeros, &[("x.c", "int P[3] = {0, 0, 0};")]);
     assert_eq!(said, "x.c: line 1: `0` is not a pair, as the entries of `P` are");
 }
