@@ -74,14 +74,25 @@ pub fn read(path: &Path) -> Result<Puzzles> {
     if head.is_empty() {
         return Err(Error::data(path, "is empty"));
     }
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let csv = first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves");
-    if csv { read_csv(path, reader) } else { read_epd(path, reader) }
+    let text = io::without_byte_order_mark(head);
+    let (mark, delimiter) = (head.len() - text.len(), delimiter(text));
+    reader.consume(mark);
+    match delimiter {
+        Some(delimiter) => read_csv(path, reader, delimiter),
+        None => read_epd(path, reader),
+    }
 }
 
-fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
+/// The delimiter of a table whose header has a column `Moves`, perhaps in quotes.
+fn delimiter(text: &[u8]) -> Option<u8> {
+    let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let named = |column: &[u8]| matches!(column.trim_ascii(), b"Moves" | b"\"Moves\"");
+    b",;\t".iter().copied().find(|delimiter| header.split(|byte| byte == delimiter).any(named))
+}
+
+fn read_csv(path: &Path, reader: impl BufRead, delimiter: u8) -> Result<Puzzles> {
     let mut out = Puzzles::default();
-    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
+    let mut csv = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(reader);
     let fault = |e: csv::Error| match e.into_kind() {
         csv::ErrorKind::Io(e) => Error::io(path, e),
         kind => Error::data(path, format!("{kind:?}")),
@@ -108,12 +119,18 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
         match solution(field(Some(fen)), field(Some(moves))) {
             Ok(tasks) => {
                 let name = id.map_or_else(|| line.to_string(), |_| field(id).to_string());
-                out.puzzles.push(Puzzle { name, rating: field(rating).parse().ok(), tasks });
+                out.puzzles.push(Puzzle { name, rating: rating_of(field(rating)), tasks });
             }
             Err(reason) => out.bad.push((line, reason)),
         }
     }
     Ok(out)
+}
+
+/// A rating such as `1500` or `1500.0`.
+fn rating_of(text: &str) -> Option<u32> {
+    let rating = text.parse::<f64>().ok().filter(|rating| (0.0..=1e6).contains(rating))?;
+    Some(rating.round() as u32)
 }
 
 fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
@@ -154,16 +171,17 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let position = epd::position(text, false).map_err(PuzzleError)?;
-    let (mut name, mut moves, mut points) = (None, None, Vec::new());
+    let (mut name, mut best, mut avoid, mut points) = (None, None, None, Vec::new());
     for (code, operands) in epd::operations(text) {
         match code {
             "c0" => points = epd_points(&position, operands).unwrap_or_default(),
             "id" => name = Some(operands.trim_matches('"').to_string()),
-            "bm" | "am" => moves = Some((epd_moves(&position, operands)?, code == "am")),
+            "bm" => best = Some((epd_moves(&position, operands)?, false)),
+            "am" => avoid = Some((epd_moves(&position, operands)?, true)),
             _ => {}
         }
     }
-    match moves {
+    match best.or(avoid) {
         Some((moves, avoid)) if !moves.is_empty() => {
             Ok((name, Task { line: Line::new(position), moves, avoid, points }))
         }
@@ -341,6 +359,40 @@ mod tests {
             }
         }
         assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
+    }
+
+    #[test]
+    fn the_best_move_counts_beside_one_to_avoid() {
+        for operations in ["bm e4; am e3;", "am e3; bm e4;"] {
+            let (_, task) = epd_task(&format!("4k3/8/8/8/8/8/4P3/4K3 w - - {operations}")).unwrap();
+            let accepts = |text| task.accepts(legal(task.line.position(), text).unwrap());
+            assert!(accepts("e4") && !accepts("e3") && !accepts("Kd2"), "{operations}");
+        }
+    }
+
+    #[test]
+    fn tables_may_have_quotes_other_delimiters_and_a_byte_order_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        let fen = "5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27";
+        for (delimiter, quote) in [(",", ""), (",", "\""), ("\t", ""), (";", "\"")] {
+            let row = |fields: [&str; 3]| {
+                fields.map(|field| format!("{quote}{field}{quote}")).join(delimiter) + "\n"
+            };
+            let text = row(["FEN", "Moves", "Rating"]) + &row([fen, "d3d6 f8d8", "1500.0"]);
+            for mark in ["", "\u{feff}"] {
+                std::fs::write(&path, format!("{mark}{text}")).unwrap();
+                let Puzzles { puzzles, bad } = read(&path).unwrap();
+                assert!(bad.is_empty(), "{text}: {bad:?}");
+                assert_eq!(
+                    puzzles.iter().map(|puzzle| puzzle.rating).collect::<Vec<_>>(),
+                    [Some(1500)],
+                    "{text}"
+                );
+            }
+        }
+        std::fs::write(&path, "\u{feff}4k3/8/8/8/8/8/4P3/4K3 w - - bm e4;\n").unwrap();
+        assert_eq!(read(&path).unwrap().puzzles.len(), 1);
     }
 
     #[test]

@@ -63,6 +63,10 @@ impl FromStr for Param {
             }
             () if c_end <= 0.0 => wrong(format!("{name}: c_end has to be above 0")),
             () if r_end <= 0.0 => wrong(format!("{name}: r_end has to be above 0")),
+            // The schedule multiplies it by powers of the iterations.
+            () if !(r_end * c_end.powi(2) * 1e30).is_finite() => {
+                wrong(format!("{name}: r_end {r_end} is too large"))
+            }
             () if !float && [min, max].iter().any(|end| end.fract() != 0.0) => {
                 wrong(format!("{name}: the range of an int has whole ends"))
             }
@@ -100,6 +104,7 @@ impl Param {
 /// Reads a file of parameters; empty lines and lines that begin with `#` are skipped.
 pub fn read(path: &Path) -> Result<Vec<Param>> {
     let text = patzer_io::read_text(path, patzer_io::Limit::WEIGHTS)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut params = Vec::<Param>::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -135,11 +140,20 @@ mod tests {
             ("a, int, 1, 0, 2.5, 1, 0.002", "whole ends"),
             ("a, int, 1, 0, 2, 0, 0.002", "c_end"),
             ("a, int, 1, 0, 2, 1, inf", "`inf` is not a number"),
+            ("a, int, 1, 0, 2, 1, 1e308", "is too large"),
             (", int, 1, 0, 2, 1, 0.002", "no name"),
         ] {
             let error = line.parse::<Param>().unwrap_err().to_string();
             assert!(error.contains(says), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("params.txt");
+        std::fs::write(&path, "\u{feff}X, int, 1, 0, 2, 1, 0.002\n").unwrap();
+        assert_eq!(read(&path).unwrap()[0].name, "X");
     }
 
     #[test]
