@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::{Result, Status, Ui};
 use patzer_data::memory;
 use patzer_eval::nnue::Kernel;
-use patzer_match::Syzygy;
 use patzer_match::journal::Key;
+use patzer_match::{Syzygy, damaged_tables};
 use patzer_train::{Compute, Device};
 
 /// Show what of this machine patzer uses, and what would make it faster or fairer
@@ -38,7 +38,7 @@ pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
     if cfg!(target_os = "linux") {
         findings.extend([large_pages(), open_files(), load(), frequency()].into_iter().flatten());
     }
-    findings.extend(args.tb.iter().map(|folder| tables(folder)));
+    findings.extend(args.tb.iter().map(|folder| tables(folder, ui)));
     ui.result(&Findings { findings })
 }
 
@@ -160,9 +160,22 @@ fn frequency() -> Option<Finding> {
     Some(Finding::new("frequency", governor).advise(slow, advice))
 }
 
-fn tables(folder: &Path) -> Finding {
-    match Syzygy::load(folder, None, false) {
-        Ok(tables) => Finding::new("tables", format!("{tables} in {}", folder.display())),
+/// Tables of a folder, with their checksums compared.
+fn tables(folder: &Path, ui: &Ui) -> Finding {
+    let checked = Syzygy::load(folder, None, false).and_then(|tables| {
+        let total = tables.files() as u64;
+        let damaged = ui.with_progress("checking", total, |bar| damaged_tables(folder, &|| bar.inc(1)))?;
+        Ok((tables, damaged))
+    });
+    match checked {
+        Ok((tables, damaged)) if damaged.is_empty() => {
+            Finding::new("tables", format!("{tables} in {}, all checksums right", folder.display()))
+        }
+        Ok((tables, damaged)) => {
+            let names: Vec<String> = damaged.iter().take(5).map(|path| path.display().to_string()).collect();
+            let value = format!("{tables}, {} damaged: {}", damaged.len(), names.join(", "));
+            Finding::new("tables", value).advise(true, "fetch these files again; their checksums differ")
+        }
         Err(reason) => Finding::new("tables", reason.to_string())
             .advise(true, "name the folder of the .rtbw and .rtbz files itself"),
     }

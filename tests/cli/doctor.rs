@@ -136,6 +136,9 @@ fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
     );
     assert_eq!(named("tables")["value"], "src: holds no Syzygy tables (.rtbw, .rtbz)");
     assert!(named("tables")["advice"].is_string());
+    let output = crate::program().args(["doctor", "--tb", "fixtures/syzygy"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("5 files, up to 3 pieces in fixtures/syzygy, all checksums right"), "{text}");
     let text = String::from_utf8(crate::program().arg("doctor").output().unwrap().stdout).unwrap();
     assert!(text.lines().any(|line| line.starts_with("networks play with")), "{text}");
 }

@@ -87,6 +87,7 @@ impl Tables {
             let position = record.position().ok_or_else(|| {
                 Error::input(format!("{}: the dataset's record is not a legal position", place()))
             })?;
+            self.syzygy.check(&position)?;
             let value = |winner: Option<Color>| winner.map_or(0, |winner| winner.fold_wb(1, -1));
             Ok(self.syzygy.winner(&position).map(value))
         };

@@ -7,6 +7,7 @@ use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 
+use crate::syzygy_files::TableFiles;
 use patzer_io::error::{Error, Result};
 
 /// Syzygy tables, loaded on first use and shared by all games.
@@ -14,6 +15,8 @@ use patzer_io::error::{Error, Result};
 pub struct Syzygy {
     #[serde(skip)]
     tables: Tablebase<Chess>,
+    #[serde(skip)]
+    table_files: TableFiles,
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
@@ -57,7 +60,20 @@ impl Syzygy {
         }
         let most = tables.max_pieces();
         let pieces = pieces.map_or(most, |pieces| most.min(pieces as usize));
-        Ok(Syzygy { tables, files, pieces, ignore_fifty, results: SyzygyResults::All })
+        let table_files = TableFiles::new(folders);
+        Ok(Syzygy { tables, table_files, files, pieces, ignore_fifty, results: SyzygyResults::All })
+    }
+
+    /// Compares the checksums of the tables that a probe of a position may read, once for each table.
+    ///
+    /// # Errors
+    /// A table is damaged.
+    pub fn check(&self, position: &Chess) -> Result<()> {
+        self.table_files.check(position)
+    }
+
+    pub fn files(&self) -> usize {
+        self.files
     }
 
     /// Most pieces of a position that is probed, kings included.

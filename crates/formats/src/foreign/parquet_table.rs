@@ -98,6 +98,10 @@ impl Reader {
             return Ok(false);
         }
         let rows = self.file.group_rows(self.group);
+        if rows == 0 {
+            self.group += 1;
+            return Ok(true);
+        }
         let column = |&(place, stored, nullable): &(usize, Stored, bool)| {
             let pages = self.file.pages(self.group, place)?;
             Ok(ColumnCells { pages, stored, nullable, dictionary: None, cells: VecDeque::new(), left: rows })

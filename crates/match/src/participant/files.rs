@@ -10,18 +10,18 @@ use patzer_io as io;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
+/// The file of a player. A bare name is looked for on the PATH first, as shells do, so that a file that happens to lie
+/// in the folder is not run in its place.
 pub(super) fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     if cmd.is_empty() {
         return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
     }
     let plain = Path::new(cmd);
-    let mut places = vec![plain.to_path_buf()];
+    let is_bare = plain.components().count() == 1;
+    let path = std::env::var_os("PATH").filter(|_| is_bare).unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| folder.join(plain)).collect();
+    places.push(plain.to_path_buf());
     places.extend(dir.map(|dir| dir.join(plain)));
-    if plain.components().count() == 1
-        && let Some(path) = std::env::var_os("PATH")
-    {
-        places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
-    }
     let found = places.into_iter().find(|place| place.is_file());
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
@@ -57,4 +57,20 @@ pub(super) fn limit_of(head: &[u8]) -> Option<Limit> {
 pub(super) fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
     !known && PROGRAMS.iter().any(|magic| bytes.starts_with(magic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_bare_name_is_that_of_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sh"), "").unwrap();
+        std::fs::write(folder.path().join("an-engine-of-mine"), "").unwrap();
+        let found = |cmd: &str| find(cmd, Some(folder.path())).unwrap();
+        assert!(!found("sh").starts_with(folder.path()));
+        assert_eq!(found("an-engine-of-mine"), folder.path().join("an-engine-of-mine"));
+    }
 }
