@@ -111,15 +111,19 @@ fn the_command_line_of_fastchess_and_its_translation_play_the_same_games() {
     let folder = run_as_shown("from-fastchess.md");
     let results = |name: &str| -> Vec<String> {
         let games = fs::read_to_string(folder.path().join(name)).unwrap();
-        games
-            .lines()
-            .filter(|line| line.starts_with("[FEN ") || line.starts_with("[Result "))
-            .map(String::from)
-            .collect()
+        let of_game = |game: &str| {
+            let tags = game.lines().filter(|line| line.starts_with("[FEN ") || line.starts_with("[Result "));
+            tags.collect()
+        };
+        games.split("[Event ").skip(1).map(of_game).collect()
     };
-    let (theirs, ours) = (results("games.pgn"), results("sprt.pgn"));
-    assert_eq!(theirs.len(), 80);
-    assert!(ours.starts_with(&theirs) && ours.len() > theirs.len(), "{theirs:?} {ours:?}");
+    let (mut theirs, ours) = (results("games.pgn"), results("sprt.pgn"));
+    assert_eq!(theirs.len(), 40);
+    // A match writes pairs in order; fastchess writes games as they finish.
+    let mut first = ours[..40].to_vec();
+    first.sort();
+    theirs.sort();
+    assert!(first == theirs && ours.len() > 40, "{theirs:?} {ours:?}");
     assert!(folder.path().join("report.html").exists());
 }
 

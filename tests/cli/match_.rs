@@ -106,7 +106,7 @@ fn a_match_names_what_it_cannot_play() {
     for (args, says) in [
         ("default-hce", "two players or more, not 1"),
         ("default-hce untuned-hce --no-swap --by-opening", "--by-opening: not with --no-swap"),
-        ("default-hce untuned-hce -o m.pgn.gz", "-o m.pgn.gz: games are written plain"),
+        ("default-hce untuned-hce -o m.pgn.gz", "m.pgn.gz: games are written plain"),
         ("default-hce untuned-hce --until-error -5", "-5"),
     ] {
         let output = patzer(folder.path(), &[&["match"], &*args.split(' ').collect::<Vec<_>>()].concat());

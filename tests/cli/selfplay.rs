@@ -93,15 +93,15 @@ fn a_pool_is_a_folder_of_evaluations_and_wrong_options_are_named() {
     done(folder.path(), &line);
     let pgn = fs::read_to_string(at("p.pgn")).unwrap();
     assert_eq!(pgn.matches("\"a.nnue\"").count(), 8);
-    fs::write(at("script"), "#!/bin/sh\n").unwrap();
+    fs::write(at("my-script"), "#!/bin/sh\n").unwrap();
     fs::write(at("960.epd"), "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1\n").unwrap();
     for (args, says) in [
-        ("selfplay script", "script: cannot be started"),
+        ("selfplay my-script", "script: cannot be started"),
         ("selfplay --games 2 -o x.jpg", "name a .pgn"),
         ("selfplay --games 2 --genfens", "UCI engines make openings"),
         ("selfplay --games 2 --dfrc -o x.binpack", "binpack cannot carry Chess960"),
         ("selfplay --games 2 --openings 960.epd -o x.pgn -o x.binpack", "binpack cannot carry Chess960"),
-        ("selfplay script --engine cmd=script --each name=a", "--each"),
+        ("selfplay my-script --engine cmd=my-script --each name=a", "--each"),
         ("selfplay --games 2 --pool old --pool-share 2", "--pool-share 2"),
         ("selfplay --games 2 --temperature -1", "temperature"),
         ("selfplay --games 2 --pool-share 0.5", "--pool"),

@@ -204,7 +204,8 @@ fn ends_after(signal: &str, code: i32) {
     assert_eq!(output.status.code(), Some(code), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
     let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
-    assert_eq!(pgn.matches("[Event ").count(), 2 * pairs());
+    // A finished game of a pair that is not is kept, too, and played again with its pair.
+    assert!((0..=2).contains(&(pgn.matches("[Event ").count() - 2 * pairs())), "{pgn}");
 }
 
 #[test]
@@ -254,7 +255,8 @@ fn a_file_that_may_not_grow_is_one_line_and_whole_pairs_are_kept() {
     let read = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let pairs = read(folder.path(), "sprt.journal").matches("\"pair\":").count();
     assert!(pairs > 0);
-    assert_eq!(read(folder.path(), "sprt.pgn").matches("[Event ").count(), 2 * pairs);
+    let games = read(folder.path(), "sprt.pgn").matches("[Event ").count();
+    assert!((2 * pairs..=2 * pairs + 1).contains(&games), "{games} games of {pairs} pairs");
     assert_eq!(sprt(folder.path(), "--resume").status.code(), Some(11));
     assert!(read(folder.path(), "sprt.pgn") == read(whole.path(), "sprt.pgn"));
     if Path::new("/dev/full").exists() {

@@ -141,12 +141,12 @@ mod tests {
         let folder = copied("KQvK");
         let tables = TableFiles::new(&[folder.path()]);
         let check = |text: &str| tables.check(&fen::position(text, false).unwrap());
-        assert!(check("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1").is_ok());
+        assert!(check("4k3/8/8/8/8/8/3R4/3K4 w - - 0 1").is_ok());
         assert!(check("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").is_ok());
         for text in [
-            "4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1",
-            "4k3/8/8/8/8/4q3/8/4K3 w - - 0 1",
-            "4k3/4r3/8/8/8/8/4Q3/4K3 w - - 0 1",
+            "4k3/8/8/8/8/8/3Q4/3K4 w - - 0 1",
+            "4k3/8/8/8/8/3q4/8/7K w - - 0 1",
+            "4k3/5r2/8/8/8/8/3Q4/3K4 w - - 0 1",
             "3rk3/4P3/8/8/8/8/8/4K3 w - - 0 1",
         ] {
             let error = check(text).unwrap_err().to_string();

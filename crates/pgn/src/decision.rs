@@ -29,10 +29,17 @@ pub struct Decision {
     pub side_by: Basis,
     pub unit: Unit,
     pub unit_by: Basis,
-    /// `M5` counts full moves, though the dialect's programs count plies.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub mates_in_moves: bool,
+    /// Set if `M5` counts full moves, though the dialect's programs count plies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mates_in_moves: Option<MateDistances>,
     pub evidence: Evidence,
+}
+
+/// Mates by their distances, of which some cannot be plies of a score of the mover's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MateDistances {
+    pub impossible: u64,
+    pub mates: u64,
 }
 
 /// Evidence from the first games of a file.
@@ -41,11 +48,6 @@ pub struct Evidence {
     /// Number of scores; `whole` of them are without a decimal point.
     pub scores: u64,
     pub whole: u64,
-    /// Mates that count plies or moves; `impossible` of them cannot be plies of a score of the mover's.
-    #[serde(default)]
-    pub mates: u64,
-    #[serde(default)]
-    pub impossible: u64,
     /// Games with a result that were parsed for the side; 0 if the side was not open.
     pub games: u64,
     /// Correlation of score and result, read for White, with White to move.
@@ -71,7 +73,7 @@ pub struct Survey {
 impl Decision {
     /// Tests whether the dialect left nothing open.
     pub fn is_by_dialect(&self) -> bool {
-        self.side_by == Basis::Dialect && self.unit_by == Basis::Dialect && !self.mates_in_moves
+        self.side_by == Basis::Dialect && self.unit_by == Basis::Dialect && self.mates_in_moves.is_none()
     }
 }
 
@@ -125,8 +127,8 @@ impl fmt::Display for Decision {
             "scores like `{}` ({}) are {side}{side_by}, in {unit}{unit_by}",
             self.sample, self.dialect
         )?;
-        if self.mates_in_moves {
-            let (impossible, mates) = (grouped(e.impossible), grouped(e.mates));
+        if let Some(MateDistances { impossible, mates }) = self.mates_in_moves {
+            let (impossible, mates) = (grouped(impossible), grouped(mates));
             write!(f, "; mates count moves ({impossible} of {mates} would be impossible in plies)")?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use crate::annotation::Annotation;
-use crate::decision::{Basis, Decision, Evidence, Survey};
+use crate::decision::{Basis, Decision, Evidence, MateDistances, Survey};
 use crate::dialect::*;
 use crate::scoring::{ScoreOptions, Scoring};
 use crate::tally::{CLEAR_CORRELATION, ScoreTally, Sums};
@@ -283,7 +283,7 @@ fn decide<'a>(
     for (id, dialect) in DIALECTS.iter().enumerate() {
         let count = counts.merged(id);
         let Count { scores, whole, mates, impossible, .. } = count;
-        let mut evidence = Evidence { scores, whole, mates, impossible, ..Evidence::default() };
+        let mut evidence = Evidence { scores, whole, ..Evidence::default() };
         let (unit, unit_by) = match unit {
             Some(unit) => (unit, Basis::Option),
             None => unit_of(dialect, &count),
@@ -296,8 +296,10 @@ fn decide<'a>(
             }
             None => (dialect.side.value(), Basis::Dialect),
         };
-        let mates_in_moves = side == Side::Mover && impossible > 0 && 4 * impossible >= mates;
-        let mut reading = Reading { mates_in_moves, ..Reading::of(id, side, unit) };
+        let movers = side == Side::Mover && dialect.side.value() == Side::Mover;
+        let in_moves = movers && impossible > 0 && 4 * impossible >= mates;
+        let mates_in_moves = in_moves.then_some(MateDistances { impossible, mates });
+        let mut reading = Reading { mates_in_moves: in_moves, ..Reading::of(id, side, unit) };
         // Numbers that hardly ever have a sign are times.
         reading.read = id != BARE || count.scores == 0 || 50 * count.signed >= count.scores;
         for other in (0..DIALECTS.len()).filter(|other| counts.counted_as(*other) == id) {

@@ -251,7 +251,7 @@ fn whole_numbers_in_a_short_file_are_centipawns() {
     let games = read(game, ScoreOptions::default());
     let scores: Vec<_> = games.records.iter().filter_map(|record| record.score).collect();
     assert_eq!(scores, [35, -30, 41, -28, 0, 12, 31_993, -31_994]);
-    assert!(games.decisions[0].mates_in_moves);
+    assert!(games.decisions[0].mates_in_moves.is_some());
     assert!(
         games.decisions[0].to_string().ends_with("mates count moves (2 of 2 would be impossible in plies)")
     );
