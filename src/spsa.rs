@@ -260,7 +260,9 @@ impl SpsaArgs {
         let pairs = self.pairs as usize;
         let iterations = (self.games as usize).div_ceil(2 * pairs);
         let (alpha, gamma, a_ratio) = (self.decay_alpha, self.decay_gamma, self.a_ratio);
-        Ok(Schedule { iterations, pairs, window: self.in_flight as usize, alpha, gamma, a_ratio })
+        // Iterations that know no result perturb the start, and all their steps go the same way.
+        let window = (self.in_flight as usize).min((iterations / LEAST_WINDOWS).max(1));
+        Ok(Schedule { iterations, pairs, window, alpha, gamma, a_ratio })
     }
 }
 
@@ -295,6 +297,9 @@ pub fn run(args: &SpsaCommand, ui: &Ui) -> Result<Status> {
     }
 }
 
+/// Least number of times that a tuning is as long as the iterations in flight.
+const LEAST_WINDOWS: usize = 8;
+
 fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let (spec, file) = args.subject()?;
@@ -313,7 +318,18 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if let Some(output) = &output {
         check_new_output(output, file.iter().map(PathBuf::as_path).chain([Path::new(&spec.cmd)]), "inputs")?;
     }
+    if let Some(param) = params.iter().find(|param| spec.options.iter().any(|(name, _)| *name == param.name))
+    {
+        return Err(Error::usage(format!("{} is tuned, and an option of the engine sets it", param.name)));
+    }
     let schedule = args.schedule()?;
+    if schedule.window < args.in_flight as usize {
+        let (window, iterations) = (schedule.window, schedule.iterations);
+        ui.note(format!(
+            "{window} of {iterations} iterations are in flight, not {}: the others have to know their results",
+            args.in_flight
+        ));
+    }
     let (boards, most) = (args.play.concurrency(), schedule.pairs * schedule.window);
     if boards > most {
         ui.note(format!(

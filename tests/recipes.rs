@@ -56,6 +56,7 @@ fn run(name: &str, program: &str) -> String {
 fn workspace_manifest(text: &str) -> String {
     let manifest: toml::Table = toml::from_str(text).unwrap();
     let mut workspace = manifest["workspace"].as_table().unwrap().clone();
+    workspace.remove("default-members");
     let kept = |name: &str| name.strip_prefix("patzer-").is_none_or(|name| CRATES.contains(&name));
     workspace["dependencies"].as_table_mut().unwrap().retain(|name, _| kept(name));
     toml::to_string(&toml::Table::from_iter([("workspace".to_string(), workspace.into())])).unwrap()

@@ -86,8 +86,18 @@ impl Tuning {
                 let value = if param.float { value } else { (value + up).floor() };
                 value.clamp(param.min, param.max)
             };
-            drawn.plus.push(place(value + flip * c));
-            drawn.minus.push(place(value - flip * c));
+            let (mut low, mut high) = (place(value - c), place(value + c));
+            // A whole number at its bound would play against itself.
+            if low == high && !param.float {
+                if high + 1.0 <= param.max {
+                    high += 1.0;
+                } else {
+                    low = (low - 1.0).max(param.min);
+                }
+            }
+            let (plus, minus) = if flip > 0.0 { (high, low) } else { (low, high) };
+            drawn.plus.push(plus);
+            drawn.minus.push(minus);
             drawn.step.push(r * c * flip);
         }
         drawn
@@ -140,6 +150,16 @@ mod tests {
         }
         let mean = (plus + minus) / 20_000.0;
         assert!((mean - 5.25).abs() < 0.02, "{mean}");
+    }
+
+    #[test]
+    fn a_whole_number_at_its_bound_does_not_play_against_itself() {
+        let tuning = tuning(&["a, int, 5, 0, 10, 0.1, 0.002"], 1000);
+        for (iteration, value) in (0..1000).zip([0.0, 10.0, 9.8, 0.1].into_iter().cycle()) {
+            let Perturbation { plus, minus, .. } = tuning.perturb(iteration, &[value]);
+            assert_eq!((plus[0] - minus[0]).abs(), 1.0, "{value}");
+            assert!([plus[0], minus[0]].iter().all(|value| (0.0..=10.0).contains(value)));
+        }
     }
 
     #[test]
