@@ -13,7 +13,7 @@ import patzer
 @pytest.mark.parametrize("test", [{}, {"elo0": -2.5, "elo1": 1.5, "alpha": 0.1, "beta": 0.01, "model": "logistic"}])
 def test_elo_and_llr_equal_the_command(patzer_cli, counts, test):
     (key, values), = counts.items()
-    flags = [f"--{name}={value}" for name, value in test.items()]
+    flags = [f"--{name.replace('model', 'elo-model')}={value}" for name, value in test.items()]
     printed = json.loads(patzer_cli("elo", f"--{key}", ",".join(map(str, values)), *flags, "--json"))
     assert patzer.elo(**counts, **test) == printed
     assert patzer.llr(**counts, **test) == printed["llr"]
