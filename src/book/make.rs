@@ -12,7 +12,7 @@ use crate::window::Window;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
 use patzer_experiments::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, printable};
 use patzer_label::selfplay::start::{Source as StartSource, Starts};
 use patzer_match::openings::{Opening, entries};
@@ -170,10 +170,11 @@ pub fn warn_of_failures(failures: &BTreeMap<String, u64>, ui: &Ui) {
 impl MakeArgs {
     /// Openings of the files in the order of the seed, and the number of bad entries.
     fn openings(&self, ui: &Ui) -> Result<(Vec<Opening>, usize)> {
-        let (mut openings, mut bad) = (Vec::new(), 0);
+        let (mut openings, mut bad, mut short) = (Vec::new(), 0, 0);
         for path in &self.files {
             for entry in entries(path, Some(self.plies.unwrap_or(PLIES)), self.chess960)? {
                 match entry.opening {
+                    Ok(opening) if self.is_short(&opening) => short += 1,
                     Ok(opening) => openings.push(opening),
                     Err(reason) => {
                         if bad == 0 {
@@ -184,8 +185,17 @@ impl MakeArgs {
                 }
             }
         }
+        if let (Some(plies), 1..) = (self.plies, short) {
+            ui.note(format_args!("{} shorter than {plies} plies are left out", counted(short, "game")));
+        }
         Rng::new(self.seed).shuffle(&mut openings);
         Ok((openings, bad))
+    }
+
+    /// Tests for a line of moves that ends before the plies asked for.
+    fn is_short(&self, opening: &Opening) -> bool {
+        let moves = opening.moves.len();
+        moves > 0 && self.plies.is_some_and(|plies| moves < plies as usize)
     }
 
     /// The opening of a number by random play that gives nothing away.

@@ -106,6 +106,10 @@ fn games_that_transpose_come_once_and_keep_their_moves() {
         "{shown}"
     );
     done(folder.path(), "match untuned-hce default-hce --hash 1 --nodes 10 --games 6 --openings book.pgn");
+    // Only one game has five plies; another is a position by itself.
+    let made =
+        run(folder.path(), "make games.pgn --plies 5 --window -9999,9999 --nodes 60 --hash 1 -o five.pgn");
+    assert_eq!((&made["kept"], &made["candidates"]), (&2.into(), &2.into()), "{made}");
     let counts = done(folder.path(), "extract games.pgn -o all.parquet --json");
     assert!(counts.contains("\"games_bad\": 1"), "{counts}");
 }
