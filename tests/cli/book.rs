@@ -81,6 +81,14 @@ fn an_interrupted_book_is_none() {
     assert!(!folder.path().join("book.epd").exists());
 }
 
+#[test]
+fn a_window_that_nothing_fits_ends_the_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "book make --count 50 --window 9000,9001 --nodes 1 --hash 1 -o none.epd -q";
+    assert_eq!(error(folder.path(), line), "error: none of 10000 candidates is in the window");
+    assert!(!folder.path().join("none.epd").exists());
+}
+
 const GAMES: &str = "[Event \"a\"]\n[Result \"*\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n\n\
                      [Event \"b\"]\n[Result \"*\"]\n\n1. Nf3 Nc6 2. e4 e5 3. d4 *\n\n\
                      [Event \"c\"]\n[Result \"*\"]\n\n1. d4 d5 2. c4 Kd7 *\n\n\

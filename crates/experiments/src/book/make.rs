@@ -48,10 +48,10 @@ pub struct MadeBook {
     pub failures: BTreeMap<String, u64>,
 }
 
-/// Candidates of random play for each opening asked for, at most.
+/// Candidates of random play in a row without an opening, after which no more are tried.
 const TRIES: usize = 10_000;
 
-/// Scores candidates until there are enough; `report` hears of each.
+/// Scores candidates until there are enough, or random play finds no more; `report` hears of each.
 pub fn make(
     source: Source,
     options: &MakeOptions,
@@ -61,7 +61,7 @@ pub fn make(
 ) -> Result<MadeBook> {
     let mut counts = BookCounts::default();
     let (mut openings, mut failures, mut seen) = (Vec::new(), BTreeMap::new(), HashSet::<Chess>::new());
-    let mut distinct = Vec::new();
+    let (mut distinct, mut last_kept) = (Vec::new(), 0);
     if let Source::Openings(all) = &source {
         for opening in all {
             if seen.insert(opening.position.clone()) {
@@ -102,12 +102,18 @@ pub fn make(
                     counts.above += 1;
                 } else {
                     counts.kept += 1;
+                    last_kept = counts.candidates;
                     openings.push((opening, score));
                 }
             }
         }
         report(&counts);
-        Ok(if counts.kept >= options.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let is_random = matches!(source, Source::Random(_));
+        let in_vain = is_random && counts.candidates - last_kept >= TRIES;
+        Ok(match counts.kept >= options.count || in_vain {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     })?;
     Ok(MadeBook { openings, counts, failures })
 }
