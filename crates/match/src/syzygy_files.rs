@@ -59,13 +59,12 @@ impl TableFiles {
 
     fn files_of(&self, material: &Material) -> Vec<PathBuf> {
         let [white, black] = [Color::White, Color::Black].map(|color| side_name(&material[color]));
-        let names = [format!("{white}v{black}"), format!("{black}v{white}")];
-        let file = |folder: &PathBuf, name: &String, ending| folder.join(name).with_extension(ending);
+        let mut names = vec![format!("{white}v{black}"), format!("{black}v{white}")];
+        names.dedup();
         let places = self.folders.iter().flat_map(|folder| {
-            names.iter().flat_map(move |name| ENDINGS.map(|ending| file(folder, name, ending)))
+            names.iter().flat_map(move |name| ENDINGS.map(|ending| folder.join(format!("{name}.{ending}"))))
         });
-        let found: HashSet<PathBuf> = places.filter(|path| path.is_file()).collect();
-        found.into_iter().collect()
+        places.filter(|path| path.is_file()).collect()
     }
 }
 
