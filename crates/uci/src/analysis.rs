@@ -125,7 +125,7 @@ impl Analyst {
         });
         self.informs |= !silent;
         if answered.is_ok() && only.is_empty() {
-            self.player.program.check_node_limit(control, position.legal_moves().len(), &info);
+            self.player.program.check_node_limit(control, || position.legal_moves().len(), &info);
         }
         if strays > 0 {
             self.player.program.strays.fetch_add(strays, Ordering::Relaxed);

@@ -32,9 +32,14 @@ struct Missed {
 }
 
 impl NodeLimit {
-    /// Notes a search with this number of legal moves. Returns a warning, once, if each of the first searches ends
-    /// below a tenth of the limit or beyond ten times of it.
-    pub fn note(&self, control: &Control, legal: usize, info: &SearchInfo) -> Option<String> {
+    /// Notes a search; `legal` counts the legal moves, where that decides. Returns a warning, once, if each of the
+    /// first searches ends below a tenth of the limit or beyond ten times of it.
+    pub fn note(
+        &self,
+        control: &Control,
+        legal: impl FnOnce() -> usize,
+        info: &SearchInfo,
+    ) -> Option<String> {
         let limit = control.nodes?;
         if self.done.load(Ordering::Relaxed) || is_short(control, legal, info) {
             return None;
@@ -60,10 +65,10 @@ impl NodeLimit {
 }
 
 /// Tests whether a search may end early by nature, or reports no nodes.
-fn is_short(control: &Control, legal: usize, info: &SearchInfo) -> bool {
+fn is_short(control: &Control, legal: impl FnOnce() -> usize, info: &SearchInfo) -> bool {
     let mate = info.score.is_some_and(|score| score.abs() >= MATE_IN_MAX);
     let other_limit = control.time.is_some() || control.soft_nodes.is_some() || control.depth.is_some();
-    legal <= 1 || info.nodes == 0 || info.tbhits > 0 || info.depth >= DEEPEST || mate || other_limit
+    info.nodes == 0 || info.tbhits > 0 || info.depth >= DEEPEST || mate || other_limit || legal() <= 1
 }
 
 #[cfg(test)]
@@ -73,7 +78,7 @@ mod tests {
     fn searches(nodes: &[u64]) -> Vec<String> {
         let check = NodeLimit::default();
         let search = |&nodes: &u64| {
-            check.note(&Control::nodes(5000), 20, &SearchInfo { nodes, ..SearchInfo::default() })
+            check.note(&Control::nodes(5000), || 20, &SearchInfo { nodes, ..SearchInfo::default() })
         };
         nodes.iter().filter_map(search).collect()
     }
@@ -100,15 +105,15 @@ mod tests {
             SearchInfo { nodes: 0, ..few },
         ];
         for info in short.iter().cycle().take(40) {
-            assert_eq!(check.note(&control, 20, info), None);
+            assert_eq!(check.note(&control, || 20, info), None);
         }
         for control in [Control { depth: Some(1), ..control }, Control::depth(1)] {
-            assert!((0..20).all(|_| check.note(&control, 20, &few).is_none()));
+            assert!((0..20).all(|_| check.note(&control, || 20, &few).is_none()));
         }
-        assert!((0..20).all(|_| check.note(&control, 1, &few).is_none()));
-        assert_eq!((0..20).filter_map(|_| check.note(&control, 2, &few)).count(), 1);
+        assert!((0..20).all(|_| check.note(&control, || 1, &few).is_none()));
+        assert_eq!((0..20).filter_map(|_| check.note(&control, || 2, &few)).count(), 1);
         // Many engines look at the clock and the nodes each 2,048 nodes.
         let (check, coarse) = (NodeLimit::default(), SearchInfo { nodes: 2048, ..few });
-        assert!((0..20).all(|_| check.note(&Control::nodes(100), 20, &coarse).is_none()));
+        assert!((0..20).all(|_| check.note(&Control::nodes(100), || 20, &coarse).is_none()));
     }
 }

@@ -69,7 +69,12 @@ fn as_words<S: Serializer>(options: &[(String, String)], to: S) -> Result<S::Ok,
 
 impl Program {
     /// Warns once of a node limit that the first searches do not keep.
-    pub(crate) fn check_node_limit(&self, control: &Control, legal: usize, info: &SearchInfo) {
+    pub(crate) fn check_node_limit(
+        &self,
+        control: &Control,
+        legal: impl FnOnce() -> usize,
+        info: &SearchInfo,
+    ) {
         if let Some(warn) = self.listen.warn
             && let Some(reason) = self.node_limit.note(control, legal, info)
         {

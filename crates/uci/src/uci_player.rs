@@ -307,7 +307,7 @@ impl Player for UciPlayer {
                     // It counts from `go ponder`.
                     info.time = None;
                 } else {
-                    self.program.check_node_limit(&turn.own.control(), turn.legal.len(), &info);
+                    self.program.check_node_limit(&turn.own.control(), || turn.legal.len(), &info);
                 }
                 if let Ok(best) = &best {
                     self.start_pondering(turn, *best, &ponder, time);
