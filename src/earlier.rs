@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::given::{self, Given};
 use crate::{Error, Result, Ui};
-use patzer_io::printable;
+use patzer_io::{Earlier, printable};
 use patzer_match::Spec;
-use patzer_match::journal::{self, Earlier, JournalEntry, JournaledFile, Key, Opened, Start, StoredStart};
+use patzer_match::journal::{self, JournalEntry, JournaledFile, Key, Opened, Start, StoredStart};
 use patzer_match::participant;
 
 /// Handling of the files of an earlier run.
@@ -31,11 +31,7 @@ pub struct EarlierArgs {
 
 impl EarlierArgs {
     pub fn choice(self) -> Earlier {
-        match self {
-            EarlierArgs { resume: true, .. } => Earlier::Resume,
-            EarlierArgs { overwrite: true, .. } => Earlier::Overwrite,
-            _ => Earlier::Protect,
-        }
+        Earlier::of(self.resume, self.overwrite)
     }
 
     /// Arguments of the run to resume, those given now in the place of the stored ones; `None` without a journal.
@@ -50,7 +46,7 @@ impl EarlierArgs {
         let named = players.iter().any(|name| given.has(name));
         let Some(stored) = self.stored::<E>(games)? else {
             return match usage_of_start(command) {
-                Some(start) if self.choice().resumes() && !named => {
+                Some(start) if self.resume && !named => {
                     let reason = format!("there is no journal of a run to resume; `{start}` starts one");
                     Err(Error::data(E::journal(games), reason))
                 }
@@ -69,7 +65,7 @@ impl EarlierArgs {
     }
 
     fn stored<E: JournalEntry>(self, games: &Path) -> Result<Option<StoredStart>> {
-        if self.choice().resumes() { journal::stored::<E>(games) } else { Ok(None) }
+        if self.resume { journal::stored::<E>(games) } else { Ok(None) }
     }
 
     /// Refuses to start programs for a resumed journal that this user did not start, without an option; prints them
@@ -149,7 +145,7 @@ pub fn signing_key(runs_programs: bool, ui: &Ui) -> Option<Key> {
 pub fn open<E: JournalEntry>(path: &Path, earlier: Earlier, start: &Start, ui: &Ui) -> Result<Opened<E>> {
     let opened = JournaledFile::<E>::open(path, earlier, start)?;
     opened.notes.iter().for_each(|note| ui.note(note));
-    if earlier.resumes() {
+    if earlier == Earlier::Resume {
         let games = path.display();
         let some = |count: usize| format!("{count} {}", E::UNITS[usize::from(count != 1)]);
         match (opened.entries.len(), opened.record.count_ahead()) {

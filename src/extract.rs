@@ -17,8 +17,8 @@ use patzer_data::{Target, memory};
 use patzer_formats::metadata::Shard;
 use patzer_formats::native::readable::ReadableColumns;
 use patzer_formats::registry::{self, Format};
+use patzer_io::Earlier;
 use patzer_io::number::{grouped, rate};
-use patzer_io::run_folder::Earlier;
 use patzer_match::record::check_named_once;
 use patzer_pgn::dialect::Unit;
 use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
@@ -174,11 +174,7 @@ impl ExtractArgs {
     }
 
     fn journaling(&self) -> Result<Journaling> {
-        let earlier = match (self.resume, self.overwrite) {
-            (true, _) => Earlier::Resume,
-            (_, true) => Earlier::Overwrite,
-            _ => Earlier::Protect,
-        };
+        let earlier = Earlier::of(self.resume, self.overwrite);
         Ok(Journaling { earlier, arguments: given::settings(self)?.into() })
     }
 }

@@ -8,6 +8,7 @@ use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Error, Result, Ui, interrupt};
 use patzer_experiments::spsa::Tuner;
+use patzer_io::Earlier;
 use patzer_io::number::counted;
 use patzer_match::conditions::MatchConditions;
 use patzer_match::journal::{Opened, Start};
@@ -61,7 +62,7 @@ pub fn play_match<S: Standings>(
     run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
     // A refused start leaves the log of the unfinished run as it was.
     MatchRecord::check_free(pgn, choice)?;
-    let listen = play.records.listen(pgn, choice.resumes())?;
+    let listen = play.records.listen(pgn, choice == Earlier::Resume)?;
     let log = listen.log.clone();
     let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
     lineup.check_openings(&openings, run.pairs, &play.book_name())?;

@@ -4,7 +4,7 @@ use std::fs;
 
 use patzer_fit::moves::table;
 use patzer_fit::wdl::Histogram;
-use patzer_io::run_folder::Earlier;
+use patzer_io::Earlier;
 use patzer_label::teacher::{Cut, Journal};
 use patzer_report::{html, moves};
 

@@ -6,8 +6,8 @@ use std::time::UNIX_EPOCH;
 
 use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
 use patzer_data::{AnyReader, Metadata, extract, filter};
+use patzer_io::Earlier;
 use patzer_io::checked_line;
-use patzer_io::run_folder::Earlier;
 use patzer_pgn::dialect::{DIALECTS, Reading, Side};
 use patzer_pgn::write::Notation;
 use patzer_pgn::{GameSpan, GameSplitter, Parser, Part, Record, Rewrite, Scoring};

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use patzer_experiments::puzzles;
 use patzer_experiments::spsa::{self, Param};
+use patzer_io::Earlier;
 use patzer_io::checked_line;
 use patzer_label::selfplay::batch::Batch;
-use patzer_match::journal::{self, Earlier, JournalEntry, JournaledFile, Opened, Start};
+use patzer_match::journal::{self, JournalEntry, JournaledFile, Opened, Start};
 use patzer_match::openings::{BookOptions, Openings, Order, Polyglot};
 use patzer_match::record::PairEntry;
 use serde_json::json;

@@ -15,8 +15,8 @@ use crate::ui::{LINES, warn};
 use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_fit::wdl::scale::{Scale, ScaleSample};
 use patzer_formats::metadata::Shard;
+use patzer_io::Earlier;
 use patzer_io::number::{grouped, per_hour};
-use patzer_io::run_folder::Earlier;
 use patzer_io::{Printable, is_stream};
 use patzer_label::tables::TableCounts;
 use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_block};
@@ -204,11 +204,7 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let mut metadata = data.open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
-    let earlier = match (given.resume, given.overwrite) {
-        (true, _) => Earlier::Resume,
-        (_, true) => Earlier::Overwrite,
-        _ => Earlier::Protect,
-    };
+    let earlier = Earlier::of(given.resume, given.overwrite);
     let arguments = Stored::new(given::settings(args)?);
     let arguments = serde_json::to_value(arguments).map_err(|e| Error::internal(e.to_string()))?;
     let mut journal = Journal::open(&output, &conditions, &arguments, &cut, earlier)?;

@@ -8,9 +8,9 @@ use patzer_data::extract::{Notice, Settings, extract};
 use patzer_data::filter::Pipeline;
 use patzer_formats::notices::Notices;
 use patzer_formats::{Target, registry};
+use patzer_io::Earlier;
 use patzer_io::same_file;
 use patzer_label::selfplay::batch::Format;
-use patzer_match::journal::Earlier;
 
 pub struct Files {
     /// Files with journals.

@@ -17,6 +17,7 @@ use crate::ui::{LINES, warn};
 use crate::window::Window;
 use crate::{Error, Result, Status, Ui, interrupt};
 use files::Files;
+use patzer_io::Earlier;
 use patzer_io::number::{counted, grouped, per_hour};
 use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::genfens::GenfensCache;
@@ -324,7 +325,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         Start { command: "selfplay", settings: &settings, conditions: &conditions, key: key.as_ref() };
     let mut outputs = Outputs::open(&files.games, choice, config.games, &start, config.replays())?;
     outputs.notes.iter().for_each(|note| ui.note(note));
-    if choice.resumes() {
+    if choice == Earlier::Resume {
         let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
         ui.note(format!("{}: resuming after {}", files.games[0].display(), counted(done, "game")));
     }

@@ -121,5 +121,5 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     tuned.save_beside(&args.output, &args.fit.export)?;
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
     let result = TuneResult::of_fit(fitted, &model, args.output.clone(), run);
-    finish(TuneResult { sha256, ..result }, None, ui)
+    finish(TuneResult { sha256: Some(sha256), ..result }, None, ui)
 }

@@ -15,9 +15,9 @@ use crate::traces::patch::Patch;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, TunedWeight};
-use patzer_io::Named;
 use patzer_io::number::{counted, grouped, rate};
-use patzer_io::run_folder::{self, Earlier, RunFolder};
+use patzer_io::run_folder::{self, RunFolder};
+use patzer_io::{Earlier, Named};
 use patzer_train::{Keep, Quantisation};
 
 /// Train a network; with a subcommand, fit the weights of an evaluation
@@ -188,10 +188,10 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 /// Writes the network or the weights, with a copy in the run's folder; gives their SHA-256.
-fn save(bytes: &[u8], output: &Path, copy: &Path) -> Result<Option<String>> {
+fn save(bytes: &[u8], output: &Path, copy: &Path) -> Result<String> {
     patzer_io::write(copy, bytes)?;
     patzer_io::write(output, bytes)?;
-    Ok(Some(patzer_io::sha256(bytes)))
+    Ok(patzer_io::sha256(bytes))
 }
 
 /// Writes the result to the run's folder and prints it, where no output is standard output.
@@ -221,11 +221,6 @@ impl RunArgs {
 
     /// Whether the folder can be written is known before hours are spent on the run.
     fn claim(&self, output: &Path, resume: bool) -> Result<RunFolder> {
-        let earlier = match (resume, self.overwrite) {
-            (true, _) => Earlier::Resume,
-            (_, true) => Earlier::Overwrite,
-            _ => Earlier::Protect,
-        };
-        RunFolder::claim(&self.folder(output), earlier)
+        RunFolder::claim(&self.folder(output), Earlier::of(resume, self.overwrite))
     }
 }

@@ -87,7 +87,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
         device: Some(outcome.device),
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         output: args.output.clone(),
-        sha256,
+        sha256: Some(sha256),
         run: Some(folder),
         remarks: vec![
             "(train loss: over the first epoch → of the network kept; validation loss: of the start → of it)"

@@ -82,7 +82,7 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
     let labels = labels(&args.fit, ui, |settings| files.labels(settings))?;
     let mut reported = false;
     let mut load = |seed: u64| {
-        let mut checks = (!reported).then(|| Checks::new(traces, &files)).transpose()?;
+        let mut checks = (!reported).then(|| Checks::new(traces, &files));
         let bar = ui.progress("reading traces", 0);
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         let mut see = |path: &Path, position: &TracePosition| {
@@ -137,12 +137,12 @@ struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    fn new(args: &'a TraceArgs, files: &TraceFiles<'a>) -> Result<Checks<'a>> {
-        Ok(Checks {
+    fn new(args: &'a TraceArgs, files: &TraceFiles<'a>) -> Checks<'a> {
+        Checks {
             without_games: Vec::new(),
             phases: PhaseCheck::new(files.terms, &args.terms.terms, files.model),
             evaluations: EvalCheck::new(files.model, args.max_deviation),
-        })
+        }
     }
 
     fn see(&mut self, path: &Path, position: &TracePosition) {

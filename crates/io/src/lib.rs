@@ -8,6 +8,7 @@ mod companion;
 mod companion_path;
 pub mod date;
 mod digest;
+mod earlier;
 pub mod error;
 mod fields;
 mod files;
@@ -26,6 +27,7 @@ pub use byte_order_mark::without_byte_order_mark;
 pub use companion::{companion, sha256, verify_companion, write_companion, write_with_companion};
 pub use companion_path::companion_path;
 pub use digest::Digest;
+pub use earlier::Earlier;
 pub use fields::{difference, fields};
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, archive, check_writable, create_folder,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate as io;
-use crate::Lock;
 use crate::error::{Error, Hint, Result};
+use crate::{Earlier, Lock};
 
 /// The state between two epochs of a network's training, from which a run is resumed.
 pub const CHECKPOINT: &str = "checkpoint.bin";
@@ -19,17 +19,6 @@ pub const NETWORK: &str = "network.nnue";
 pub const WEIGHTS: &str = "weights.hce.toml";
 /// Further files of a run, of which a user may have others of the same name.
 const OTHERS: [&str; 6] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff", NETWORK, WEIGHTS];
-
-/// Handling of an earlier run in the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
-    /// Stop at an unfinished run, move a finished one aside.
-    Protect,
-    /// Start over in the same folder.
-    Overwrite,
-    /// Go on in the same folder.
-    Resume,
-}
 
 /// A run's folder, locked as long as this lives.
 #[derive(Debug)]

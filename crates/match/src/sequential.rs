@@ -196,13 +196,14 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::journal::{self, Contents, Earlier, Opened, Start};
+    use crate::journal::{self, Contents, Opened, Start};
     use crate::mock::Hashing;
     use crate::pairs::PlayerFactory;
     use crate::pairs::tests::{hashing, plan};
     use crate::record::{AheadPairs, MatchRecord, PairSink, journal_path};
     use crate::runner;
     use crate::{Adjudication, MatchConfig, MoveReply, Player, PlayerError, Rules, Turn};
+    use patzer_io::Earlier;
     use patzer_io::error::Result;
 
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {

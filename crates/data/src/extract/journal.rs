@@ -18,8 +18,8 @@ use super::settings::{Journaling, Settings};
 use super::summary::{BadGame, Summary};
 use crate::spill_file::SpillFile;
 use crate::{Metadata, Record, Source};
+use patzer_io::Earlier;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_io::run_folder::Earlier;
 use patzer_io::{Lock, checked_line, difference};
 use patzer_pgn::ScoreOptions;
 

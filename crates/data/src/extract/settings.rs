@@ -6,8 +6,8 @@ use crate::dedupe::{Dedupe, Keep};
 use crate::output_stage::OutputSettings;
 use crate::{Target, memory};
 use patzer_formats::metadata::Shard;
+use patzer_io::Earlier;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_io::run_folder::Earlier;
 use patzer_pgn::ScoreOptions;
 use serde_json::Value;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::batch::{Batch, Format, GAMES, GameTotals};
 use super::finished::FinishedGame;
+use patzer_io::Earlier;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_match::journal::{self, Earlier, JournaledFile};
+use patzer_match::journal::{self, JournaledFile};
 use patzer_match::pgn::Header;
 
 pub struct Outputs {

@@ -5,7 +5,8 @@ use super::sampler::Temperature;
 use super::start::{Rejection, Source, Starts};
 use super::*;
 use patzer_data::AnyReader;
-use patzer_match::journal::{Earlier, Start};
+use patzer_io::Earlier;
+use patzer_match::journal::Start;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Adjudication, Control, Listen, Rules, Spec, TimeSettings, Timeouts};
 

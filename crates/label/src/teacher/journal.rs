@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::Cut;
 use super::answer::{self, Answer};
+use patzer_io::Earlier;
 use patzer_io::difference;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_io::run_folder::Earlier;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {

@@ -205,9 +205,10 @@ impl AheadFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Opened;
     use crate::journal::tests::{entry, files, names, open, refused, text, written};
-    use crate::journal::{Earlier, Opened};
     use crate::record::{MatchRecord, PairEntry, journal_path};
+    use patzer_io::Earlier;
     use std::path::PathBuf;
 
     /// A record of pair 1 in a new folder, with pairs 3 to 5 ahead.

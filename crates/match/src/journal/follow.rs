@@ -120,9 +120,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::{Earlier, JournaledFile, Opened, Start};
+    use crate::journal::{JournaledFile, Opened, Start};
     use crate::record::{MatchRecord, PairEntry};
     use crate::tally::tests::entry;
+    use patzer_io::Earlier;
 
     fn open(path: &Path, earlier: Earlier) -> Opened<PairEntry> {
         let start =

@@ -32,9 +32,9 @@ use std::time::{Duration, Instant};
 use ahead::AheadFile;
 use earlier::{check_conditions, check_path, clear, is_finished};
 use line::{EntryLine, Header};
-use patzer_io::checked_line;
 use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::counted;
+use patzer_io::{Earlier, checked_line};
 
 pub use ahead::Ahead;
 pub use entry::JournalEntry;
@@ -42,21 +42,6 @@ pub use follow::Follower;
 pub use key::Key;
 pub use line::Start;
 pub use stored::{Contents, StoredStart, is_journal, read, stored};
-
-/// Handling of the files of an earlier run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
-    /// Stop at an unfinished run, move a finished one aside.
-    Protect,
-    Overwrite,
-    Resume,
-}
-
-impl Earlier {
-    pub fn resumes(self) -> bool {
-        self == Earlier::Resume
-    }
-}
 
 /// An opened record with the entries of the run that it goes on with.
 pub struct Opened<E> {
@@ -112,7 +97,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         check_path::<E>(path)?;
         match Self::lock_earlier(path)? {
             None => Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() }),
-            Some((journal, text)) if earlier.resumes() => Self::resume(path, journal, &text, start),
+            Some((journal, text)) if earlier == Earlier::Resume => Self::resume(path, journal, &text, start),
             Some((journal, text)) => {
                 let note = clear::<E>(path, &text, earlier == Earlier::Overwrite)?;
                 // Held until now, so that no other run takes the name meanwhile.
@@ -125,7 +110,7 @@ impl<E: JournalEntry> JournaledFile<E> {
 
     /// The files of a run that writes games to `path`: games, journal, and entries ahead.
     pub fn files(path: &Path) -> [PathBuf; 3] {
-        [path.to_path_buf(), E::journal(path), aside::ahead_path::<E>(path)]
+        aside::names::<E>(path)
     }
 
     /// Checks, before anything is changed, that a new run may take the name.
