@@ -14,7 +14,7 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::Format;
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{
-    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, fit_seeds,
+    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Verdict, fit_seeds,
 };
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{Log, RunFolder};
@@ -54,6 +54,17 @@ pub(super) struct FitArgs {
     /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
     #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
+
+    /// Positions with scores, of games that the engine played with the initial weights, to judge the tuned ones by
+    ///
+    /// Both are compared by their loss against the scores alone, each under the K that suits it best. Weights that are
+    /// worse beyond two standard errors are not written, and the exit status is 10.
+    #[arg(long, value_name = "FILES", num_args = 1.., help_heading = "Judge")]
+    judge: Vec<PathBuf>,
+
+    /// Write the weights although --judge finds them worse
+    #[arg(long, requires = "judge", help_heading = "Judge", hide_short_help = true)]
+    force: bool,
 
     /// Terms that keep their weights, with commas between them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -124,8 +135,27 @@ impl FitArgs {
     pub(super) fn claim(&self, output: &Path, inputs: &[PathBuf]) -> Result<RunFolder> {
         let mut outputs = beside(output, self.export.iter().map(|format| format.ending()))?;
         outputs.push(PathBuf::from(output));
-        outputs.iter().try_for_each(|output| check_new_output(output, inputs, "inputs"))?;
+        let inputs = [inputs, &self.judge].concat();
+        outputs.iter().try_for_each(|output| check_new_output(output, &inputs, "inputs"))?;
         self.run.claim(output, false)
+    }
+
+    /// Loads the positions to judge by; none without --judge.
+    pub(super) fn own_positions(
+        &self,
+        load: impl FnOnce(&[PathBuf], &LabelSettings) -> Result<SplitTraces>,
+    ) -> Result<Option<SplitTraces>> {
+        let by_scores = LabelSettings { result_share: 0.0, score_k: self.score_k, weigh_games: false };
+        let named = |error: Error| match error.exit_code() {
+            1 => Error::usage(format!("--judge: {error}")),
+            _ => error,
+        };
+        (!self.judge.is_empty()).then(|| load(&self.judge, &by_scores).map_err(named)).transpose()
+    }
+
+    /// Tests whether the judge keeps the fitted weights from being written.
+    pub(super) fn refuses(&self, fitted: &FittedRuns) -> bool {
+        !self.force && fitted.judgement.is_some_and(|judgement| judgement.verdict() == Verdict::Worse)
     }
 
     /// The optimiser; `auto` takes Adam where an option is given that only first-order optimisers use.
@@ -160,8 +190,8 @@ pub(super) fn labels(
     if args.score_k.is_some_and(|k| !(k.is_finite() && k > 0.0)) {
         return Err(Error::usage("--score-k has to be above 0"));
     }
-    if args.score_k.is_some() && result_share == 1.0 {
-        return Err(Error::usage("--score-k: without --wdl below 1 no scores are used"));
+    if args.score_k.is_some() && result_share == 1.0 && args.judge.is_empty() {
+        return Err(Error::usage("--score-k: without --wdl below 1 and --judge no scores are used"));
     }
     let settings = LabelSettings { result_share, score_k: args.score_k, weigh_games: args.weigh_games };
     let labels = read(&settings)?;
@@ -175,6 +205,7 @@ pub(super) fn fit(
     args: &FitArgs,
     model: &Model,
     settings: &Settings,
+    own: Option<&SplitTraces>,
     run: &mut RunFolder,
     ui: &Ui,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,
@@ -182,7 +213,7 @@ pub(super) fn fit(
     let runs = RunSettings { fit: settings.clone(), seeds: args.seeds, standard_errors: !args.no_errors };
     let (mut log, mut bar) = (Log::new(run.path()), None);
     let mut said = Instant::now();
-    let fitted = fit_seeds(model, &runs, load, &mut |event| match event {
+    let fitted = fit_seeds(model, &runs, own, load, &mut |event| match event {
         RunEvent::Loaded { seed, traces } => {
             if seed == settings.seed {
                 note_size(model, traces, settings.optimizer, ui);

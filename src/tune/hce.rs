@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::fitting::{FitArgs, fit, labels};
-use super::{TuneResult, finish, save};
+use super::{TuneResult, finish};
 use crate::evaluation::load;
 use crate::prepare::{DataArgs, Split, reporter};
 use crate::{Error, Result, Status, Ui};
@@ -10,7 +10,8 @@ use patzer_eval::hce::{TERMS, Weights};
 use patzer_fit::tune::HceData;
 use patzer_fit::tune::hce::{EMBEDDED_POSITIONS, HceTracer, Selection, model, terms, weights};
 use patzer_fit::tune::output::Tuned;
-use patzer_io::run_folder;
+use patzer_io::{self as io, run_folder};
+use patzer_prepare::DataSelection;
 
 /// Fit the weights of the hand-crafted evaluation
 ///
@@ -98,6 +99,12 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     let (selection, report) = (args.data.selection(ui), reporter(ui));
     let data = HceData { selection: &selection, model: &model, tracer };
     let labels = labels(&args.fit, ui, |settings| data.labels(settings, &report))?;
+    let own = args.fit.own_positions(|files, by_scores| {
+        let selection = DataSelection { files: files.to_vec(), ..selection.clone() };
+        let data = HceData { selection: &selection, ..data };
+        let none_held_out = Split { validation: 0.0, ..split };
+        Ok(data.load(&data.labels(by_scores, &report)?, none_held_out, settings.chunk(), &report)?.0)
+    })?;
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
         let split = Split { seed, ..split };
@@ -108,18 +115,23 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
         }
         Ok(traces)
     };
-    let fitted = fit(&args.fit, &model, &settings, &mut run, ui, &mut load)?;
+    let fitted = fit(&args.fit, &model, &settings, own.as_ref(), &mut run, ui, &mut load)?;
     let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
     let copy = run.path().join(run_folder::WEIGHTS);
-    let sha256 = save(weights.to_toml().as_bytes(), &args.output, &copy)?;
+    let (refused, toml) = (args.fit.refuses(&fitted), weights.to_toml());
+    io::write(&copy, toml.as_bytes())?;
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let support = fitted.values.by_feature(&model);
     let exact = values.with_pairs(&model.pairs(&fitted.outcome.values));
     let tuned =
         Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
-    tuned.save_beside(&args.output, &args.fit.export)?;
+    if !refused {
+        io::write(&args.output, toml.as_bytes())?;
+        tuned.save_beside(&args.output, &args.fit.export)?;
+    }
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
     let result = TuneResult::of_fit(fitted, &model, args.output.clone(), run);
-    finish(TuneResult { sha256: Some(sha256), ..result }, None, ui)
+    let sha256 = Some(io::sha256(toml.as_bytes()));
+    finish(TuneResult { sha256, refused, ..result }, None, ui)
 }

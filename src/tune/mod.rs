@@ -14,7 +14,7 @@ pub use self::net_args::NetArgs;
 use crate::traces::patch::Patch;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
-use patzer_fit::tune::{FittedRuns, Scale, TunedWeight};
+use patzer_fit::tune::{FittedRuns, Judgement, Scale, TunedWeight, Verdict};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, RunFolder};
 use patzer_io::{Earlier, Named};
@@ -98,6 +98,12 @@ struct TuneResult {
     scale_factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
+    /// Losses on positions of the engine's own games, with --judge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<Judged>,
+    /// The judge keeps the weights from being written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
     /// Patch, with --patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<Patch>,
@@ -109,6 +115,32 @@ struct TuneResult {
     remarks: Vec<String>,
     #[serde(skip)]
     table: String,
+}
+
+/// Judgement of a fit with its verdict.
+#[derive(Debug, Serialize)]
+struct Judged {
+    #[serde(flatten)]
+    judgement: Judgement,
+    verdict: Verdict,
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Judgement { positions, loss_before, loss_after, error } = self.judgement;
+        let verdict = match self.verdict {
+            Verdict::Better => "better than the initial weights",
+            Verdict::Undecided => "no difference beyond doubt",
+            Verdict::Worse => "worse than the initial weights",
+        };
+        let change = loss_after - loss_before;
+        let positions = grouped(positions as u64);
+        write!(
+            f,
+            "judge     {loss_before:.7} → {loss_after:.7} ({change:+.7} ± {error:.7}) on {positions} positions of own \
+             games, against their scores: {verdict}"
+        )
+    }
 }
 
 impl TuneResult {
@@ -141,6 +173,7 @@ impl TuneResult {
             remarks,
             weights: fitted.values.weights(model),
             scale_factor,
+            judge: fitted.judgement.map(|judgement| Judged { verdict: judgement.verdict(), judgement }),
             warning: fitted.warning,
             table: fitted.values.text(model),
             ..TuneResult::default()
@@ -166,8 +199,15 @@ impl fmt::Display for TuneResult {
         for remark in &self.remarks {
             writeln!(f, "          {}", patzer_io::printable(remark))?;
         }
+        if let Some(judged) = &self.judge {
+            writeln!(f, "{judged}")?;
+        }
         let output = patzer_io::Printable(self.output.display());
-        writeln!(f, "          {} → {output}", rate(self.positions_per_second, "positions"))?;
+        let speed = rate(self.positions_per_second, "positions");
+        match self.refused {
+            true => writeln!(f, "          {speed}; {output} is not written, --force writes it")?,
+            false => writeln!(f, "          {speed} → {output}")?,
+        }
         if !self.table.is_empty() {
             write!(f, "\n{}", self.table)?;
         }
@@ -199,7 +239,8 @@ fn finish(result: TuneResult, other_output: Option<&Path>, ui: &Ui) -> Result<St
     if let Some(run) = &result.run {
         run_folder::write_result(run.path(), &result)?;
     }
-    ui.result_beside_all(other_output.into_iter().chain([result.output.as_path()]), &result)
+    let status = ui.result_beside_all(other_output.into_iter().chain([result.output.as_path()]), &result)?;
+    Ok(if result.refused { Status::H0 } else { status })
 }
 
 impl RunArgs {

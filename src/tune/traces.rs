@@ -80,6 +80,10 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
     split.check()?;
     let files = traces.files(&terms, &model);
     let labels = labels(&args.fit, ui, |settings| files.labels(settings))?;
+    let own = args.fit.own_positions(|paths, by_scores| {
+        let files = TraceFiles { paths, ..files };
+        Ok(files.load(&files.labels(by_scores)?, 0.0, settings.seed, settings.chunk(), &mut |_, _| {})?.0)
+    })?;
     let mut reported = false;
     let mut load = |seed: u64| {
         let mut checks = (!reported).then(|| Checks::new(traces, &files));
@@ -108,16 +112,19 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
         }
         Ok(traces)
     };
-    let fitted = fit(&args.fit, &model, &settings, &mut run, ui, &mut load)?;
+    let fitted = fit(&args.fit, &model, &settings, own.as_ref(), &mut run, ui, &mut load)?;
     if matches!(fitted.outcome.scale, Scale::Kept(factor) if (factor - 1.0).abs() > NOTICED) {
         ui.note("the weights were rescaled to the initial ones; --no-keep-scale leaves them as fitted");
     }
     let (values, k) = (&fitted.outcome.values, fitted.outcome.k);
     let support = fitted.values.by_feature(&model);
     let tuned = Tuned { terms: &terms, model: &model, values, k, support: &support };
-    tuned.save(output, &args.fit.export)?;
-    let patch =
-        (!args.patch.is_empty()).then(|| Patch::new(&tuned, &args.patch, args.in_place)).transpose()?;
+    let refused = args.fit.refuses(&fitted);
+    if !refused {
+        tuned.save(output, &args.fit.export)?;
+    }
+    let wanted = !args.patch.is_empty();
+    let patch = wanted.then(|| Patch::new(&tuned, &args.patch, args.in_place && !refused)).transpose()?;
     if let Some(patch) = &patch {
         io::write(&run.path().join("weights.diff"), patch.diff.as_bytes())?;
     }
@@ -125,7 +132,7 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
     let sources: Vec<_> = traces.traces.iter().map(source).collect();
     let selection = DataSelection { resolve: true, strict: traces.strict, ..DataSelection::default() };
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
-    finish(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output.clone(), run) }, None, ui)
+    finish(TuneResult { patch, refused, ..TuneResult::of_fit(fitted, &model, output.clone(), run) }, None, ui)
 }
 
 /// Checks of the traces before a fit.

@@ -243,6 +243,26 @@ fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
 }
 
 #[test]
+fn own_games_judge_the_bundled_evaluation() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst");
+    done(folder.path(), &format!("extract {games} --filter unique --sample 2000 -o own.parquet"));
+    let line =
+        "tune hce own.parquet --terms material --k 1 --l2 0 --no-errors --judge own.parquet --force --json";
+    let fit: serde_json::Value = serde_json::from_str(&done(folder.path(), line)).unwrap();
+    let judge = &fit["judge"];
+    assert_eq!(judge["positions"], 2_000);
+    let loss = |key: &str| judge[key].as_f64().unwrap();
+    let change = loss("loss_after") - loss("loss_before");
+    let verdict = match 2.0 * loss("error") {
+        doubt if change > doubt => "worse",
+        doubt if change < -doubt => "better",
+        _ => "undecided",
+    };
+    assert!(judge["verdict"] == verdict && change != 0.0, "{fit}");
+}
+
+#[test]
 fn options_of_first_order_optimisers_choose_one() {
     let folder = folder();
     let line = "tune hce --terms material,tempo --k 1 --epochs 2 --no-errors --json";

@@ -522,6 +522,63 @@ fn traces_that_do_not_say_their_games_are_warned_of() {
     assert!(!fs::read_to_string(folder.path().join("t.txt")).unwrap().contains("game="));
 }
 
+/// Traces of two features of equal size, one of which `decides` the result and the score.
+fn two_features(decides: usize, positions: usize) -> String {
+    let line = |i: usize| {
+        let counts = [i % 7, i / 7 % 7].map(|count| count as i32 - 3);
+        let score = 100 * counts[decides];
+        // Two results of eleven are upset.
+        let result =
+            ["0-1", "1/2-1/2", "1-0"][(if i % 11 < 2 { -score } else { score }.signum() + 1) as usize];
+        format!("{result} 1 game={} score={score} 0:{} 1:{}\n", i / 10, counts[0], counts[1])
+    };
+    (0..positions).map(line).collect()
+}
+
+#[test]
+fn weights_that_judge_worse_on_own_games_are_not_written_without_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let term = |name: &str, initial: u32| {
+        format!("[[term]]\nname = \"{name}\"\nkind = \"single\"\ninitial = {initial}\n")
+    };
+    write("terms.toml", &format!("format = 1\n{}{}", term("a", 100), term("b", 0)));
+    write("other.txt", &two_features(1, 3_000));
+    write("own.txt", &two_features(0, 1_000));
+    write("new.txt", &two_features(1, 1_000));
+    let fit = |args: &str| {
+        let line = format!("tune traces other.txt --terms terms.toml --k 1 -o new.toml --overwrite {args}");
+        patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>())
+    };
+    let written = || folder.path().join("new.toml").exists();
+    let output = fit("--judge own.txt --json");
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), written()), (Some(10), false), "{result}");
+    let judge = &result["judge"];
+    assert_eq!((&judge["verdict"], &judge["positions"]), (&"worse".into(), &1_000.into()));
+    assert!(judge["loss_after"].as_f64().unwrap() > judge["loss_before"].as_f64().unwrap(), "{judge}");
+    assert_eq!(result["refused"], true);
+    let text = String::from_utf8(fit("--judge own.txt").stdout).unwrap();
+    assert!(text.contains("against their scores: worse than the initial weights"), "{text}");
+    assert!(text.contains("new.toml is not written, --force writes it"), "{text}");
+    assert_eq!((fit("--judge own.txt --force").status.code(), written()), (Some(0), true));
+    fs::remove_file(folder.path().join("new.toml")).unwrap();
+    let better = String::from_utf8(fit("--judge new.txt").stdout).unwrap();
+    assert!(
+        written() && better.contains("against their scores: better than the initial weights"),
+        "{better}"
+    );
+    // Positions without scores judge nothing.
+    write("bare.txt", &two_features(0, 50).replace("score=", "constant="));
+    let output = fit("--judge bare.txt");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(1)
+            && said.contains("--judge: the scores' K: there are no scored positions"),
+        "{said}"
+    );
+}
+
 #[test]
 fn the_macros_of_the_page_compile_with_every_compiler() {
     let page = include_str!("../../docs/traces.md");

@@ -269,7 +269,12 @@ fn uncounted<'a>(model: &'a Model, space: &'a Space) -> impl Iterator<Item = usi
 }
 
 /// Change of the loss between two sets of values, and its standard error over clusters of games.
-fn change(before: &Objective<'_>, start: &[f64], after: &Objective<'_>, values: &[f64]) -> [f64; 2] {
+pub(super) fn change(
+    before: &Objective<'_>,
+    start: &[f64],
+    after: &Objective<'_>,
+    values: &[f64],
+) -> [f64; 2] {
     let total = before.traces.total_weight().max(f64::MIN_POSITIVE);
     let (a, b) = (before.group_losses(start), after.group_losses(values));
     let changes: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b - a) / total).collect();

@@ -8,6 +8,7 @@ use patzer_data::Record;
 use patzer_io::error::{Error, Result};
 use patzer_prepare::{Account, DataSelection, Offer, Report, Split, stream};
 
+#[derive(Clone, Copy)]
 pub struct HceData<'a> {
     pub selection: &'a DataSelection,
     pub model: &'a Model,

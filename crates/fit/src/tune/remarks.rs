@@ -2,6 +2,7 @@
 
 use super::evidence::Evidence;
 use super::fit::{Scale, TuneOutcome};
+use super::judge::{Judgement, Verdict};
 use super::model::{Model, Slot};
 use super::standard_errors::{StandardErrors, describe};
 use super::support::Support;
@@ -117,7 +118,7 @@ fn seen_in(positions: u64, games: u64) -> String {
 }
 
 /// Remark on a fit of many weights to few positions, by its held-out games.
-pub fn few_data(traces: &SplitTraces, outcome: &TuneOutcome) -> String {
+pub fn few_data(traces: &SplitTraces, outcome: &TuneOutcome, judgement: Option<Judgement>) -> String {
     let SplitTraces { train, validation, .. } = traces;
     let games =
         |games: usize| if games > 0 { format!(" of {} games", grouped(games as u64)) } else { String::new() };
@@ -127,10 +128,10 @@ pub fn few_data(traces: &SplitTraces, outcome: &TuneOutcome) -> String {
             "{} positions{} that were held out: validation loss {change:+.5} ± {error:.5}, {}",
             grouped(validation.positions as u64),
             games(validation.games),
-            if change + 2.0 * error < 0.0 {
-                "better than before"
-            } else {
-                "no better than before beyond doubt"
+            match judgement.map(|judgement| judgement.verdict()) {
+                Some(Verdict::Worse) => "but worse on the engine's own games",
+                _ if change + 2.0 * error < 0.0 => "better than before",
+                _ => "no better than before beyond doubt",
             }
         ),
     };

@@ -1,6 +1,7 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
 use super::fit::{Scale, TuneOutcome, fit};
+use super::judge::{Judgement, judge};
 use super::model::{Model, Slot};
 use super::objective::Objective;
 use super::remarks;
@@ -51,11 +52,15 @@ pub struct FittedRuns {
     pub remarks: Vec<String>,
     /// Warning of a result from few data.
     pub warning: Option<String>,
+    pub judgement: Option<Judgement>,
 }
 
+/// Fits by each seed and keeps the first fit; `own` are positions of the engine's own games to judge it by, whose
+/// targets are scores alone.
 pub fn fit_seeds(
     model: &Model,
     settings: &RunSettings,
+    own: Option<&SplitTraces>,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,
     progress: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<FittedRuns> {
@@ -79,7 +84,8 @@ pub fn fit_seeds(
             continue;
         }
         progress(RunEvent::Stage("standard errors"));
-        let fitted = examine(model, &fitting, settings.standard_errors, &traces, outcome);
+        let judgement = own.map(|own| judge(model, own, &outcome.values));
+        let fitted = examine(model, &fitting, settings.standard_errors, &traces, (outcome, judgement));
         progress(RunEvent::Fitted { seed, outcome: &fitted.outcome });
         first = Some(fitted);
     }
@@ -104,7 +110,7 @@ fn examine(
     settings: &Settings,
     with_errors: bool,
     traces: &SplitTraces,
-    outcome: TuneOutcome,
+    (outcome, judgement): (TuneOutcome, Option<Judgement>),
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
     let parameters = space.parameters();
@@ -136,7 +142,8 @@ fn examine(
     if with_errors && errors.is_none() {
         remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
     }
-    let warning = (train.positions < ENOUGH * parameters).then(|| remarks::few_data(traces, &outcome));
+    let warning =
+        (train.positions < ENOUGH * parameters).then(|| remarks::few_data(traces, &outcome, judgement));
     FittedRuns {
         positions: train.positions,
         validation_positions: validation.positions,
@@ -144,6 +151,7 @@ fn examine(
         outcome,
         remarks,
         warning,
+        judgement,
     }
 }
 

@@ -18,6 +18,7 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_io::number::grouped;
 
+#[derive(Clone, Copy)]
 pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
     pub terms: &'a Terms,

@@ -30,6 +30,13 @@ pub fn fit_k(pairs: &[(f32, f32)]) -> Result<KFit> {
     fit(pairs, |index| index as u32)
 }
 
+/// K of least loss, which is an end of its range where the scores say nothing or everything about the results.
+pub fn best_k(pairs: &[(f32, f32)]) -> f64 {
+    let by_loss = |a: &f64, b: &f64| loss(*a, pairs).total_cmp(&loss(*b, pairs));
+    fit_k(pairs)
+        .map_or_else(|_| if by_loss(&RANGE.0, &RANGE.1).is_le() { RANGE.0 } else { RANGE.1 }, |fit| fit.k)
+}
+
 /// Fits K with a cluster per game for the standard error (Liang and Zeger, 1986): `games[i]` is the game of
 /// `pairs[i]`, and its positions share a result.
 pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<KFit> {

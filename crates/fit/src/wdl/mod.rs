@@ -54,7 +54,7 @@ pub use evaluated::evaluated;
 pub use fit::{FittedModel, fit};
 pub use histogram::{Bin, Histogram, Observation};
 pub use inputs::{Counted, Counting, Inputs, Progress, ScoredPositions};
-pub use k::{KFit, fit_k, fit_k_by_game, loss};
+pub use k::{KFit, best_k, fit_k, fit_k_by_game, loss};
 pub use model::WdlModel;
 pub use sample::Sample;
 pub use table::{Bounds, By, WdlRow, WdlTable};

@@ -30,7 +30,7 @@ fn split(items: &[Item], model: &Model, games: usize) -> SplitTraces {
 
 fn fitted(items: &[Item], model: &Model, games: usize, fit: Settings) -> FittedRuns {
     let settings = RunSettings { fit, seeds: 1, standard_errors: true };
-    fit_seeds(model, &settings, &mut |_| Ok(split(items, model, games)), &mut |_| {}).unwrap()
+    fit_seeds(model, &settings, None, &mut |_| Ok(split(items, model, games)), &mut |_| {}).unwrap()
 }
 
 /// Weight 9 counts in two positions of one game, weight 10 in one position, weight 11 never.
@@ -325,4 +325,45 @@ fn the_engines_evaluation_is_compared_by_phase() {
     assert!(matches!(verdict, Error::Hinted(_, Hint::MaxDeviation(15.0))), "{verdict:?}");
     let told = "a deviation of 15.0 centipawns; 2 of 3 positions are above 0.5";
     assert!(verdict.to_string().ends_with(told), "{verdict}");
+}
+
+#[test]
+fn a_judge_tells_values_that_suit_own_scores_from_those_that_suit_other_games() {
+    let (own, other) = (values(24, 51), values(24, 52));
+    let of_scores = |truth: &[f64]| {
+        let (mut items, model) = (games(truth, 600, 10, 53), model(&LINEAR));
+        let space = Space::new(&model);
+        for item in &mut items {
+            // One at a time, since a collector shuffles.
+            let traces = collector(std::slice::from_ref(item), &model, &space, 1);
+            let objective =
+                Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0, prior: &[] };
+            item.0.target = expected_score(objective.scored(truth)[0].0.into(), 1.2) as f32;
+        }
+        items
+    };
+    let judged = |start: &[f64], truth: &[f64], seed: u64| {
+        let mut model = model(&LINEAR);
+        model.slots.iter_mut().zip(start).for_each(|(slot, start)| slot.start = *start);
+        let own = split(&of_scores(&own), &model, 600);
+        let settings = RunSettings {
+            fit: Settings { k: Some(1.5), ..Settings::default() },
+            seeds: 1,
+            standard_errors: false,
+        };
+        let mut load = |_| Ok(split(&drawn(&LINEAR, truth, 6_000, seed), &model, 0));
+        fit_seeds(&model, &settings, Some(&own), &mut load, &mut |_| {}).unwrap().judgement.unwrap()
+    };
+    let worse = judged(&own, &other, 54);
+    assert_eq!((worse.verdict(), worse.positions), (Verdict::Worse, 6_000), "{worse:?}");
+    // The scores are the start's own, under another K.
+    assert!(worse.loss_before < 1e-9, "{worse:?}");
+    let better = judged(&other, &own, 54);
+    assert!(
+        better.verdict() == Verdict::Better && better.loss_after < 0.5 * better.loss_before,
+        "{better:?}"
+    );
+    // A start of nothing has no K of its own.
+    let from_nothing = judged(&[0.0; 24], &own, 54);
+    assert_eq!(from_nothing.verdict(), Verdict::Better, "{from_nothing:?}");
 }
