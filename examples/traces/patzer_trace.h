@@ -33,6 +33,7 @@
 
 typedef struct {
     char fen[128], result[16], score[16]; /* score: centipawns from White's side, or "" */
+    long game; /* -1 if the line has none */
     unsigned long line;
 } PatzerPosition;
 
@@ -40,7 +41,7 @@ typedef struct {
     float white[PATZER_WEIGHTS], black[PATZER_WEIGHTS];
     char sides[PATZER_WEIGHTS]; /* write white/black; patzer_sides sets it */
     float scale, weight, constant;
-    long game; /* number of the game; -1 if it is not known */
+    long game; /* number of the game; -1 for that of the position's line */
     float eval; /* the engine's evaluation from White's side; PATZER_NO_EVAL if it is not to be checked */
 } PatzerTrace;
 
@@ -83,6 +84,7 @@ static inline int patzer_read(FILE *in, PatzerPosition *position) {
     } while (text[strspn(text, " \t\r\n")] == 0 || text[0] == '#');
     memset(position, 0, sizeof *position);
     position->line = line;
+    position->game = -1;
     for (n = 0, rest = text; n < 6; n++) {
         rest += strspn(rest, " \t");
         if (n > 3 && strspn(rest, "0123456789") != strcspn(rest, " \t\r\n")) break;
@@ -102,16 +104,20 @@ static inline int patzer_read(FILE *in, PatzerPosition *position) {
     }
     if (!from || sscanf(from + 1, " %15[-/.0-9]", position->result) != 1)
         patzer_bad(line, "no result, such as [0.5], \"1-0\" or | 35 | 0.5");
+    /* | 35 | 0.5 | 17: the number of the game */
+    from = from[0] == '|' ? strchr(from + 1, '|') : 0;
+    if (from) sscanf(from + 1, "%ld", &position->game);
     return 1;
 }
 
 static inline void patzer_write(FILE *out, const PatzerPosition *position, const PatzerTrace *trace, double phase) {
+    long game = trace->game >= 0 ? trace->game : position->game;
     int i;
     fprintf(out, "%s %g", position->result, phase);
     if (trace->scale != 1) fprintf(out, " scale=%g", trace->scale);
     if (trace->weight != 1) fprintf(out, " weight=%g", trace->weight);
     if (trace->constant != 0) fprintf(out, " constant=%g", trace->constant);
-    if (trace->game >= 0) fprintf(out, " game=%ld", trace->game);
+    if (game >= 0) fprintf(out, " game=%ld", game);
     if (position->score[0]) fprintf(out, " score=%s", position->score);
     if (trace->eval > PATZER_NO_EVAL / 2) fprintf(out, " eval=%g", trace->eval);
     for (i = 0; i < (int)PATZER_WEIGHTS; i++) {

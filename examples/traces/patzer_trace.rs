@@ -12,10 +12,12 @@ pub struct Position {
     pub result: String,
     /// Centipawns from White's side.
     pub score: Option<String>,
+    /// Number of the game.
+    pub game: Option<String>,
 }
 
 impl Position {
-    /// Reads `FEN [0.5]`, `FEN "1-0"`, `FEN c9 "1-0";` and `FEN | 35 | 0.5`; `None` of an empty line or a comment.
+    /// Reads `FEN [0.5]`, `FEN "1-0"`, `FEN c9 "1-0";`, `FEN | 35 | 0.5` and `FEN | 35 | 0.5 | 17`; `None` of an empty line or a comment.
     pub fn read(line: &str) -> Result<Option<Position>, &'static str> {
         let mut rest = line.trim();
         if rest.is_empty() || rest.starts_with('#') {
@@ -47,7 +49,8 @@ impl Position {
         if end == 0 {
             return Err(NO_RESULT);
         }
-        Ok(Some(Position { fen: fields.join(" "), result: result[..end].into(), score }))
+        let game = result.split_once('|').filter(|_| score.is_some()).map(|(_, game)| game.trim().into());
+        Ok(Some(Position { fen: fields.join(" "), result: result[..end].into(), score, game }))
     }
 }
 
@@ -62,6 +65,7 @@ impl Trace {
     /// it has `white/black`, as terms of safety need.
     pub fn line(&self, position: &Position, phase: f32, facts: &str, both: impl Fn(usize) -> bool) -> String {
         let mut line = format!("{} {phase}", position.result);
+        line.extend(position.game.as_ref().map(|game| format!(" game={game}")));
         line.extend(position.score.as_ref().map(|score| format!(" score={score}")));
         line.extend((!facts.is_empty()).then(|| format!(" {facts}")));
         for (&index, &[white, black]) in &self.0 {

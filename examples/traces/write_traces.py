@@ -2,7 +2,7 @@
 """Writes the traces of a small evaluation: material, piece-square tables, bishop pair, tempo.
 
 In: positions with results from White's side, in any notation that patzer writes: `FEN [0.5]`, `FEN "1-0"`,
-`FEN c9 "1-0";`, `FEN | 35 | 0.5`. Out: lines of traces.
+`FEN c9 "1-0";`, `FEN | 35 | 0.5`, `FEN | 35 | 0.5 | 17`. Out: lines of traces.
 
     python3 write_traces.py < positions.epd > traces.txt
     patzer tune traces traces.txt --terms terms.toml -o weights.hpp
@@ -12,7 +12,7 @@ import re
 import sys
 
 # A FEN of four to six fields, then the result, behind a score or not.
-LINE = re.compile(r'((?:\S+\s+){3}\S+(?:\s+\d+\s+\d+)?)\s[^"|[]*(?:["[]|\|([^|]*)\|)\s*([-/.\d]+)')
+LINE = re.compile(r'((?:\S+\s+){3}\S+(?:\s+\d+\s+\d+)?)\s[^"|[]*(?:["[]|\|([^|]*)\|)\s*([-/.\d]+)(?:\s*\|\s*(\d+))?')
 
 PIECES = "PNBRQK"
 PHASE = {"N": 1, "B": 1, "R": 2, "Q": 4}
@@ -54,8 +54,9 @@ for number, line in enumerate(sys.stdin, 1):
     found = LINE.match(line)
     if not found:
         sys.exit(f'line {number}: no position with a result, such as [0.5], "1-0" or | 35 | 0.5')
-    fen, score, result = found.groups()
+    fen, score, result, game = found.groups()
     phase, counts = trace(fen)
-    facts = [f"score={score.strip()}"] if score else []
+    facts = [f"game={game}"] if game else []
+    facts += [f"score={score.strip()}"] if score else []
     pairs = (f"{index}:{count}" for index, count in sorted(counts.items()) if count)
     print(result, phase, *facts, *pairs)

@@ -83,10 +83,10 @@ fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language()
         command
     };
     let mut dialects = Vec::new();
-    for dialect in ["c9", "quoted", "bracket", "pipe"] {
-        // The last one has a score, which these positions lack.
-        let text = if dialect == "pipe" {
-            epd(64).replace(" [", " 0 1 | 35 | ").replace(']', "")
+    for dialect in ["c9", "quoted", "bracket", "pipe", "leaf"] {
+        // The last ones have a score, which these positions lack.
+        let text = if let Some(game) = [("pipe", ""), ("leaf", " | 17")].iter().find(|one| one.0 == dialect) {
+            epd(64).replace(" [", " 0 1 | 35 | ").replace(']', game.1)
         } else {
             done(folder.path(), &format!("data convert x.epd -o {dialect}.epd --dialect {dialect}"));
             fs::read_to_string(folder.path().join(format!("{dialect}.epd"))).unwrap()
@@ -99,6 +99,10 @@ fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language()
         }
         if compiled {
             assert_eq!(piped(&mut Command::new(&program), &text).unwrap(), rust, "{dialect}");
+        }
+        if dialect == "leaf" {
+            assert!(rust.lines().all(|line| line.contains(" game=17 score=35 ")), "{rust}");
+            continue;
         }
         fs::write(folder.path().join("traces.txt"), &rust).unwrap();
         let fit = done(folder.path(), "tune traces traces.txt --terms terms.toml --k 1 --epochs 2 --json");

@@ -164,13 +164,17 @@ impl AnyWriter {
                 ),
             );
         }
+        let of_dialect = match target.dialect {
+            Some(Dialect::Leaf) => Capabilities::LEAF.and(Capabilities::GAME),
+            _ => Capabilities::NONE,
+        };
         let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         Ok(AnyWriter {
             path: path.to_path_buf(),
             format,
             no_score: target.no_score,
-            keeps: format.carries.and(metadata.lacks),
+            keeps: format.carries.and(metadata.lacks).and(of_dialect),
             writer,
             extra: carried.extra,
             written: Written::default(),

@@ -418,7 +418,11 @@ pub fn endings() -> String {
 }
 
 pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {
-    let dialect = if dialect == Dialect::Quoted { Dialect::Bracket } else { dialect };
+    let dialect = match dialect {
+        Dialect::Quoted => Dialect::Bracket,
+        Dialect::Leaf => Dialect::Pipe,
+        other => other,
+    };
     FORMATS.iter().find(|format| format.dialect == Some(dialect))
 }
 

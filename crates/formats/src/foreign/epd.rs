@@ -11,6 +11,7 @@ use crate::foreign::operations::{self, Operations};
 use crate::stream::Input;
 use crate::{MeanResult, Record};
 use crate::{fen, replay};
+use patzer_chess::packed::NO_EP;
 use patzer_io::error::Result;
 
 patzer_io::named! {
@@ -21,6 +22,7 @@ patzer_io::named! {
         Quoted: "quoted", "`FEN \"1-0\"`";
         Bracket: "bracket", "`FEN [1.0]`";
         Pipe: "pipe", "`FEN | score | 1.0`, bullet's text format: score in centipawns from White's side";
+        Leaf: "leaf", "`FEN | score | 1.0 | game`: pipe with the leaf of `label`, for programs that write traces";
     }
 }
 
@@ -167,6 +169,7 @@ fn outcome(rest: &str) -> std::result::Result<(Option<i16>, f32), &'static str> 
     if let Some(rest) = rest.strip_prefix('|') {
         let (score, result) =
             rest.split_once('|').map_or((None, rest), |(score, result)| (Some(score), result));
+        let result = result.split_once('|').map_or(result, |(result, _)| result);
         let score = score.map(|score| whole(score.as_bytes()).ok_or(NO_SCORE)).transpose()?;
         return Ok((score, result_of(result).ok_or(NO_RESULT)?));
     }
@@ -221,24 +224,25 @@ pub fn recognise(head: &[u8]) -> bool {
     })
 }
 
-/// Appends the line of a record; in [`Dialect::Pipe`] a missing score becomes 0.
+/// Appends the line of a record; in the dialects with scores a missing one becomes 0.
 pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
     let index = usize::from((record.result.signum() + 1) as u8);
     let (words, number) = (["0-1", "1/2-1/2", "1-0"][index], ["0.0", "0.5", "1.0"][index]);
-    if dialect == Dialect::C9 {
-        fen::four(line, &record.board, record.turn, record.ep);
-    } else {
-        fen::six(line, record);
+    match (dialect, &record.leaf) {
+        (Dialect::C9, _) => fen::four(line, &record.board, record.turn, record.ep),
+        (Dialect::Leaf, Some(leaf)) => fen::four(line, &leaf.board, leaf.turn, NO_EP),
+        _ => fen::six(line, record),
     }
     // Writing to a vector cannot fail.
     let _ = match dialect {
         Dialect::C9 => writeln!(line, " c9 \"{words}\";"),
         Dialect::Quoted => writeln!(line, " \"{words}\""),
         Dialect::Bracket => writeln!(line, " [{number}]"),
-        Dialect::Pipe => {
+        Dialect::Pipe | Dialect::Leaf => {
             let score = record.score.unwrap_or(0);
             let score = if record.turn == Color::White { score } else { score.saturating_neg() };
-            writeln!(line, " | {score} | {number}")
+            let game = (dialect == Dialect::Leaf).then(|| format!(" | {}", record.game));
+            writeln!(line, " | {score} | {number}{}", game.unwrap_or_default())
         }
     };
 }
@@ -263,6 +267,7 @@ mod tests {
             format!("{fen} 1/2-1/2;"),
             format!("{fen} | 0 | 0.5"),
             format!("{fen} | 0 | [0.5]"),
+            format!("{fen} | 0 | 0.5 | 17"),
         ] {
             let record = decode(&line).unwrap_or_else(|reason| panic!("{line}: {reason}"));
             assert_eq!((record.result, record.turn), (0, Color::Black), "{line}");
