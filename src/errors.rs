@@ -7,7 +7,8 @@ pub fn line(error: &Error) -> String {
     match error {
         Error::Hinted(error, hint) => format!("{}; {}", line(error), words(hint)),
         Error::Setting { name, .. } => error.to_string().replacen(name, &option(name), 1),
-        error => error.to_string(),
+        // A text of a file may be of any length.
+        error => patzer_io::shortened(&error.to_string(), 1000).into_owned(),
     }
 }
 

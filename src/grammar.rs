@@ -20,7 +20,7 @@ const FORMS: [(&str, &str); 5] = [
 ];
 
 /// Options whose help differs from command to command, with the word that stands for their one meaning in each.
-const MEANINGS: [(&str, &str); 42] = [
+const MEANINGS: [(&str, &str); 43] = [
     ("against", "pponent"),
     ("batch", "Positions for each step"),
     ("chess960", "Chess960"),
@@ -29,6 +29,7 @@ const MEANINGS: [(&str, &str); 42] = [
     ("depth", "lies"),
     ("dry-run", "Write nothing"),
     ("engine", "cmd="),
+    ("eval-side", "Side of the scores"),
     ("eval", ".hce.toml"),
     ("export", "Form in which"),
     ("filter", "reset"),

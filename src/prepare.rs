@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Ui};
 use patzer_data::lines::BadLine;
+use patzer_formats::ReadOptions;
 use patzer_formats::registry::{self, Format};
 use patzer_io::number::grouped;
+use patzer_pgn::{EvalSide, Factor, PerSource, ScoreOptions};
 use patzer_prepare::{DataSelection, Event};
 pub use patzer_prepare::{Split, default_dataset};
 
@@ -19,6 +21,37 @@ pub struct InputFormat {
     /// Format of the inputs [default: by content, else by name]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     pub input_format: Option<&'static Format>,
+}
+
+/// Reading of datasets to make others of: arguments that several commands share.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ReadArgs {
+    /// Side of the scores: auto (by format and column), white or mover; may be given for each source
+    #[arg(long, value_name = "[SOURCE=]SIDE", hide_short_help = true)]
+    eval_side: Vec<PerSource<EvalSide>>,
+
+    /// Factor for all scores but mates, such as 100 for pawns; may be given for each source [default: 1]
+    #[arg(long, value_name = "[SOURCE=]FACTOR", hide_short_help = true)]
+    score_scale: Vec<PerSource<Factor>>,
+
+    /// Keep a file's other positions where lines of text or rows of a table are bad, which are counted and named
+    #[arg(long, hide_short_help = true)]
+    keep_partial: bool,
+}
+
+impl ReadArgs {
+    pub fn is_given(&self) -> bool {
+        !self.eval_side.is_empty() || !self.score_scale.is_empty() || self.keep_partial
+    }
+
+    pub fn options(&self, format: InputFormat, ui: &Ui) -> ReadOptions {
+        let scores = ScoreOptions {
+            side: self.eval_side.clone(),
+            scale: self.score_scale.clone(),
+            ..ScoreOptions::default()
+        };
+        ReadOptions { scores, skip_bad_rows: self.keep_partial, ..ui.read_options(format.input_format) }
+    }
 }
 
 /// Selection of data: arguments that several commands share.

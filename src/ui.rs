@@ -45,7 +45,7 @@ fn json<T: Serialize>(result: &T) -> Result<String> {
 impl Ui {
     /// How files of positions are opened, perhaps of a format that is given.
     pub fn read_options(&self, format: Option<&'static Format>) -> ReadOptions {
-        ReadOptions { format, notices: self.notices.clone() }
+        ReadOptions { format, notices: self.notices.clone(), ..ReadOptions::default() }
     }
 
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {

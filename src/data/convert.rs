@@ -6,13 +6,13 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::named::named;
-use crate::prepare::{InputFormat, check_output, warn_of_repeated};
+use crate::prepare::{InputFormat, ReadArgs, check_output, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::Target;
 use patzer_data::convert::{Conversion, ConvertEvent, Converted, convert};
 use patzer_data::filter::Pipeline;
+use patzer_formats::foreign::columns::Columns;
 use patzer_formats::foreign::epd::Dialect;
-use patzer_formats::foreign::table::Columns;
 use patzer_formats::listing;
 use patzer_formats::native::readable::ReadableColumns;
 use patzer_formats::registry::{self, Format};
@@ -41,6 +41,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub(super) input: InputFormat,
+
+    #[command(flatten)]
+    pub(super) reading: ReadArgs,
 
     /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result,
     /// depth, move and the columns of a dataset; side says whether scores speak for white or the mover [default: by
@@ -96,7 +99,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
     patzer data convert positions.parquet -o out.epd.zst --dialect bracket\n  \
     patzer data convert lichess_db_eval.jsonl.zst -o lichess.parquet\n  \
-    patzer data convert table.csv --map fen=board,score=eval,side=white -o out.parquet";
+    patzer data convert table.csv --map fen=board,score=eval,side=white -o out.parquet\n  \
+    patzer data convert stockfish.binpack --score-scale 0.481 -o out.parquet      centipawns of Stockfish's scores";
 
 /// Parses `--with`.
 pub fn readable(text: &str) -> Result<ReadableColumns> {
@@ -123,7 +127,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         notices: ui.notices.clone(),
     };
     let settings = Conversion {
-        options: ui.read_options(args.input.input_format),
+        options: args.reading.options(args.input, ui),
         columns: &args.map.clone().unwrap_or_default(),
         target,
         licence: args.licence.as_deref(),
@@ -156,9 +160,13 @@ struct Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Converted { inputs, positions_read, positions_written, dropped, format, .. } = &self.converted;
+        let Converted { inputs, positions_read, positions_written, dropped, format, bad_rows, .. } =
+            &self.converted;
         let files = counted(*inputs as u64, "file");
         writeln!(f, "read      {} in {files}", counted(*positions_read, "position"))?;
+        if *bad_rows > 0 {
+            writeln!(f, "left out  {}", counted(*bad_rows, "bad row"))?;
+        }
         for (reason, count) in dropped {
             writeln!(f, "dropped   {} {reason}", grouped(*count))?;
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::prepare::InputFormat;
+use crate::prepare::{InputFormat, ReadArgs};
 use crate::{Result, Ui};
 use patzer_data::{RowGroups, Target};
 use patzer_formats::metadata::Account;
@@ -21,6 +21,9 @@ pub struct FormatArgs {
 
     #[command(flatten)]
     input: InputFormat,
+
+    #[command(flatten)]
+    reading: ReadArgs,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
     #[arg(long, value_name = "CP", allow_negative_numbers = true, hide_short_help = true)]
@@ -44,7 +47,7 @@ impl FormatArgs {
     }
 
     pub fn open(&self, path: &Path, ui: &Ui) -> Result<RowGroups> {
-        RowGroups::open_source(path, ui.read_options(self.input.input_format))
+        RowGroups::open_source(path, self.reading.options(self.input, ui))
     }
 
     /// Warns of what a file lost, and returns its counts.

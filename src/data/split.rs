@@ -5,13 +5,14 @@ use super::moved::{FormatArgs, Moved};
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
+use patzer_formats::capabilities::Capabilities;
 use patzer_formats::{registry, stream};
 
 /// Split a dataset by game into train, validation and test
 ///
 /// All positions of a game go to the same part, so no part knows a game of another. Equal positions of different
 /// games may still be in two parts; extract with a filter that drops duplicates where that matters. In a format without
-/// games, such as bullet, every position is a game of its own.
+/// games, such as bullet, every position is a game of its own, and a warning says so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer data split positions.parquet              → positions.train.parquet, .validation, .test\n  \
@@ -54,6 +55,13 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     let parts = parts(args)?;
     parts.iter().try_for_each(|part| check_output(&part.output, [&args.data], "inputs"))?;
     let data = args.formats.open(&args.data, ui)?;
+    if data.metadata().lacks.contains(Capabilities::GAME) {
+        ui.warn(format!(
+            "{} does not say which positions are of one game, so positions of a game come into several parts: losses of \
+             validation and test are too low",
+            args.data.display()
+        ));
+    }
     let target = args.formats.target(ui);
     let done = ui.with_progress("splitting", data.rows().unwrap_or(0), |bar| {
         split(data, &parts, args.seed, &target, |n| bar.inc(n))

@@ -42,6 +42,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let ConvertArgs { inputs, input, filter, filter_set, output, compress: level, .. } = args;
     let given = [
         ("--map", args.map.is_some()),
+        ("--eval-side, --score-scale, --keep-partial", args.reading.is_given()),
         ("--dialect", args.dialect.is_some()),
         ("--no-score", args.no_score.is_some()),
         ("--with", args.with != ReadableColumns::default()),

@@ -13,7 +13,7 @@ use crate::prepare::{InputFormat, check_new_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::{AnyReader, DataFile, Target};
 use patzer_formats::ReadOptions;
-use patzer_formats::foreign::table::Columns;
+use patzer_formats::foreign::columns::Columns;
 use patzer_formats::registry::{self, Format};
 use patzer_io::Printable;
 use patzer_io::number::{counted, rate};

@@ -203,6 +203,7 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let mut tables = args.tables(ui)?;
     let mut metadata = data.open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
+    metadata.score_units.clear();
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = Earlier::of(given.resume, given.overwrite);
     let arguments = Stored::new(given::settings(args)?);

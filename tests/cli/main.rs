@@ -53,6 +53,7 @@ mod skip;
 mod sprt;
 mod spsa;
 mod studies;
+mod tables;
 mod teacher;
 mod tournaments;
 mod tune;

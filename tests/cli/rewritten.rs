@@ -272,8 +272,8 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("--with: csv has no such columns"));
 }
 
-/// Cells as text, which tables take for numbers.
-fn write_table(path: &Path, names: &[&str], rows: &[Vec<&str>]) {
+/// Writes cells as text, which tables take for numbers, in row groups of two.
+pub fn write_table(path: &Path, names: &[&str], rows: &[Vec<&str>]) {
     use parquet::data_type::ByteArrayType;
     use parquet::file::writer::SerializedFileWriter;
     let columns = names.iter().map(|name| format!("OPTIONAL BYTE_ARRAY {name} (UTF8);\n"));
@@ -281,16 +281,18 @@ fn write_table(path: &Path, names: &[&str], rows: &[Vec<&str>]) {
     let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
     let file = std::fs::File::create(path).unwrap();
     let mut file = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
-    let mut group = file.next_row_group().unwrap();
-    for column in 0..names.len() {
-        let levels: Vec<i16> = rows.iter().map(|row| i16::from(!row[column].is_empty())).collect();
-        let cells = rows.iter().map(|row| row[column]).filter(|cell| !cell.is_empty());
-        let cells: Vec<_> = cells.map(parquet::data_type::ByteArray::from).collect();
-        let mut writer = group.next_column().unwrap().unwrap();
-        writer.typed::<ByteArrayType>().write_batch(&cells, Some(&levels), None).unwrap();
-        writer.close().unwrap();
+    for rows in rows.chunks(2) {
+        let mut group = file.next_row_group().unwrap();
+        for column in 0..names.len() {
+            let levels: Vec<i16> = rows.iter().map(|row| i16::from(!row[column].is_empty())).collect();
+            let cells = rows.iter().map(|row| row[column]).filter(|cell| !cell.is_empty());
+            let cells: Vec<_> = cells.map(parquet::data_type::ByteArray::from).collect();
+            let mut writer = group.next_column().unwrap().unwrap();
+            writer.typed::<ByteArrayType>().write_batch(&cells, Some(&levels), None).unwrap();
+            writer.close().unwrap();
+        }
+        group.close().unwrap();
     }
-    group.close().unwrap();
     file.close().unwrap();
 }
 

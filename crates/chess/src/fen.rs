@@ -6,7 +6,7 @@ use shakmaty::{
     Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position, PositionError, Setup,
 };
 
-/// Error of a text that is no position: the reason, and the text.
+/// Error of a text that is no position: the reason, and the beginning of the text.
 #[derive(Debug)]
 pub struct FenError(pub(crate) String);
 
@@ -22,14 +22,14 @@ impl std::error::Error for FenError {}
 /// express the rights.
 pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {
     let setup =
-        text.trim().parse::<Fen>().map_err(|error| FenError(format!("{error}: `{text}`")))?.into_setup();
+        text.trim().parse::<Fen>().map_err(|error| FenError(format!("{error}: `{text:.120}`")))?.into_setup();
     let mode = if chess960 { CastlingMode::Chess960 } else { castling_mode(text, &setup) };
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
-        .map_err(|error| FenError(format!("{error}: `{text}`")))
+        .map_err(|error| FenError(format!("{error}: `{text:.120}`")))
 }
 
 /// The rules by which castling rights are read. `KQkq` of kings and rooks on other files are Chess960's if there is a rook

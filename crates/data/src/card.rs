@@ -128,6 +128,7 @@ impl fmt::Display for Card {
             ("companion", self.companion_matches.map(|matches| agrees(matches).to_string())),
             ("licence", Some(licences(metadata).join("; ")).filter(|all| !all.is_empty())),
             ("teacher of the scores", metadata.teacher.clone()),
+            ("unit of the scores", Some(metadata.score_units.join(", ")).filter(|units| !units.is_empty())),
             ("leaves resolved by", metadata.resolved.clone()),
             ("duplicates", metadata.dedupe.map(|how| how.to_string())),
             ("shard of the games", metadata.shard.map(|shard| shard.to_string())),

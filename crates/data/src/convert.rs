@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::filter::Pipeline;
-use patzer_formats::foreign::table::Columns;
+use patzer_formats::foreign::columns::Columns;
 use patzer_formats::{AnyReader, AnyWriter, Metadata, ReadOptions, Target};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -44,6 +44,8 @@ pub struct Converted {
     /// Positions dropped by filter, or by the reason why the format cannot hold them.
     pub dropped: BTreeMap<&'static str, u64>,
     pub lost: BTreeMap<&'static str, u64>,
+    /// Lines and rows that could not be read and were left out.
+    pub bad_rows: u64,
     pub format: &'static str,
 }
 
@@ -71,7 +73,7 @@ pub fn convert(
     let metadata = joined(&readers, &pipeline, settings.licence, report);
     let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
     for reader in &readers {
-        if let Some(text) = pipeline.blind(reader.metadata().lacks) {
+        if let Some(text) = pipeline.blind(reader.metadata()) {
             report(ConvertEvent::Warning(&format!("{}: {text}", reader.path().display())));
         }
     }
@@ -117,6 +119,7 @@ pub fn convert(
             writer.write_with(&batch, rows)?;
         }
         writer.add_digests(reader.metadata());
+        converted.bad_rows += reader.bad_rows();
     }
     if let Some(account) = writer.metadata().and_then(|metadata| metadata.account.as_mut()) {
         account.add_dropped(&converted.dropped);

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::Record;
+use crate::bad_rows::BadRows;
 use crate::capabilities::Capabilities;
 use crate::codec::PositionReader;
 use crate::dedupe_rule::{Dedupe, Keep};
 use crate::extra::ExtraColumn;
 use crate::extra_rows::ExtraRows;
+use crate::foreign::columns::Columns;
 use crate::foreign::parquet_table;
-use crate::foreign::table::Columns;
 use crate::metadata::Metadata;
 use crate::native::parquet::Dataset;
 use crate::native::parquet_file::ParquetFile;
@@ -18,12 +19,15 @@ use crate::notices::Notices;
 use crate::read_options::ReadOptions;
 use crate::recognise::{is_dataset, is_stream, known, unknown};
 use crate::registry::{self, Format, Read};
+use crate::score_form::OF_WHITE;
+use crate::score_reading::ScoreReading;
 use crate::spooled;
 use crate::stream::{FileDigest, Input};
 use crate::visits;
 use patzer_chess::score::{MATE, mate_in, mated_in};
 use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::counted;
+use patzer_pgn::SideCheck;
 
 /// A file of positions, and how to open it.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +53,12 @@ pub struct AnyReader {
     rows: Option<u64>,
     source: RecordSource,
     digest: FileDigest,
+    /// Options for scores that the source of records leaves to be applied, or has applied to a dataset.
+    scores: ScoreReading,
+    check: SideCheck,
     /// Scores so far that were beyond a mate's.
     beyond: u64,
+    bad_rows: BadRows,
     notices: Notices,
 }
 
@@ -72,12 +80,16 @@ impl AnyReader {
         columns: &Columns,
         open: fn(&Path) -> Result<Input>,
     ) -> Result<AnyReader> {
-        let ReadOptions { format, notices } = options;
+        let ReadOptions { format, notices, scores, skip_bad_rows } = options;
+        let bad_rows = BadRows::new(skip_bad_rows);
+        let (mut columns, given) = (columns.clone(), ScoreReading::of(&scores, path));
+        columns.scores = ScoreReading { white: given.white.or(columns.scores.white), ..given };
         if is_dataset(path, format)? {
-            return AnyReader::parquet(path, columns, notices);
+            return AnyReader::parquet(path, &columns, bad_rows, notices);
         }
         let mut input = open(path)?;
         (input.columns, input.notices) = (columns.clone(), notices.clone());
+        input.bad_rows = bad_rows.clone();
         if input.head().is_empty() {
             return Err(Error::data(path, "is empty"));
         }
@@ -90,7 +102,7 @@ impl AnyReader {
         let Read::Stream(open) = format.read else {
             if is_stream(path) {
                 spooled::keep(path, &mut input)?;
-                return AnyReader::parquet(path, columns, notices);
+                return AnyReader::parquet(path, &columns, bad_rows, notices);
             }
             let packed = input.head().starts_with(b"PAR1");
             let reason = if packed {
@@ -102,25 +114,20 @@ impl AnyReader {
         };
         let digest = input.digest.clone();
         let batches = open(input).map_err(|error| if by_name { misread(error, format) } else { error })?;
-        Ok(AnyReader { by_name, ..AnyReader::stream(path, format, None, batches, digest, notices) })
+        let reader = AnyReader::stream(path, format, None, batches, columns.scores, notices);
+        Ok(AnyReader { by_name, digest, bad_rows, ..reader })
     }
 
     /// Opens Parquet: a dataset, or a table of another program.
-    fn parquet(path: &Path, columns: &Columns, notices: Notices) -> Result<AnyReader> {
+    fn parquet(path: &Path, columns: &Columns, bad_rows: BadRows, notices: Notices) -> Result<AnyReader> {
         let file = ParquetFile::open(path)?;
         if parquet_table::is_table(&file, columns) {
-            let table = parquet_table::Reader::new(file, columns, &notices)?;
-            let (rows, format) = (Some(table.rows()), registry::named("table")?);
-            return Ok(AnyReader::stream(
-                path,
-                format,
-                rows,
-                Box::new(table),
-                FileDigest::default(),
-                notices,
-            ));
+            let table = parquet_table::Reader::new(file, columns, bad_rows.clone(), &notices)?;
+            let (rows, format) = (table.positions(), registry::named("table")?);
+            let reader = AnyReader::stream(path, format, rows, Box::new(table), columns.scores, notices);
+            return Ok(AnyReader { bad_rows, ..reader });
         }
-        let dataset = Dataset::of(file, notices.clone())?;
+        let dataset = Dataset::of(file, columns.scores, notices.clone())?;
         Ok(AnyReader {
             path: path.to_path_buf(),
             format: registry::native(),
@@ -129,7 +136,10 @@ impl AnyReader {
             rows: Some(dataset.rows()),
             source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
             digest: FileDigest::default(),
+            scores: columns.scores,
+            check: SideCheck::default(),
             beyond: 0,
+            bad_rows,
             notices,
         })
     }
@@ -139,17 +149,39 @@ impl AnyReader {
         format: &'static Format,
         rows: Option<u64>,
         batches: Box<dyn PositionReader>,
-        digest: FileDigest,
+        scores: ScoreReading,
         notices: Notices,
     ) -> AnyReader {
         let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
         let mut metadata =
             Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
+        metadata.read_scores(format.score, scores);
         metadata.lacks = Capabilities::OF_SOURCE.without(format.may_hold()).and(batches.lacks());
-        let source = RecordSource::Stream(batches);
-        let (path, by_name, beyond) = (path.to_path_buf(), false, 0);
-        AnyReader { path, format, by_name, metadata, rows, source, digest, beyond, notices }
+        let scores = if batches.reads_scores() { ScoreReading::default() } else { scores };
+        AnyReader {
+            path: path.to_path_buf(),
+            format,
+            by_name: false,
+            metadata,
+            rows,
+            source: RecordSource::Stream(batches),
+            digest: FileDigest::default(),
+            scores,
+            check: SideCheck::default(),
+            beyond: 0,
+            bad_rows: BadRows::default(),
+            notices,
+        }
+    }
+
+    /// Bad rows left out so far.
+    pub fn bad_rows(&self) -> u64 {
+        self.bad_rows.count()
+    }
+
+    pub(crate) fn scores(&self) -> ScoreReading {
+        self.scores
     }
 
     pub fn path(&self) -> &Path {
@@ -198,6 +230,17 @@ impl AnyReader {
                 let (by_name, format) = (self.by_name, self.format);
                 let more = more.map_err(|error| if by_name { misread(error, format) } else { error })?;
                 self.beyond += limit_scores(records);
+                self.scores.apply(records, format.score.is_some_and(|form| form.side == OF_WHITE.side));
+                // Binary formats leave no doubt about the side.
+                if !format.companion {
+                    self.check.add(records);
+                }
+                if !more && self.bad_rows() > 0 {
+                    self.notices.add(&self.path, format!("{} left out", counted(self.bad_rows(), "bad row")));
+                }
+                if !more && let Some(text) = std::mem::take(&mut self.check).contradiction() {
+                    self.notices.add(&self.path, text);
+                }
                 if !more && self.beyond > 0 {
                     let beyond = counted(std::mem::take(&mut self.beyond), "score");
                     self.notices.add(&self.path, format!("{beyond} beyond ±32,000 read as mate in one move"));

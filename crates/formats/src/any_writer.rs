@@ -168,6 +168,19 @@ impl AnyWriter {
             Some(Dialect::Leaf) => Capabilities::LEAF.and(Capabilities::GAME),
             _ => Capabilities::NONE,
         };
+        let units = &metadata.score_units;
+        if units.len() > 1 {
+            let text =
+                format!("scores of several units are mixed: {}; bring them to one first", units.join(", "));
+            target.notices.add(path, text);
+        } else if let ([unit], Some(form)) = (&units[..], format.score)
+            && form.unit != unit
+        {
+            let text = format!(
+                "scores stay in their unit, {unit}; a factor such as 100 / 208 makes centipawns of Stockfish's"
+            );
+            target.notices.add(path, text);
+        }
         let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         Ok(AnyWriter {

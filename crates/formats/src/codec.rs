@@ -41,6 +41,11 @@ pub trait PositionReader: Send {
         false
     }
 
+    /// Tests whether the reader applies the options for scores itself.
+    fn reads_scores(&self) -> bool {
+        false
+    }
+
     /// Facts missing from this file, though its format could carry them.
     fn lacks(&self) -> Capabilities {
         Capabilities::NONE

@@ -9,6 +9,7 @@ use crate::capabilities::{self, Capabilities};
 use crate::nibbles;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::shortened;
 
 /// Piece letters by code of [`PackedBoard`].
 const LETTERS: &[u8; 16] = b"PNBRQKR?pnbrqkr?";
@@ -102,7 +103,7 @@ pub enum LineError {
 
 impl LineError {
     pub(crate) fn text(text: &str, reason: &'static str) -> LineError {
-        LineError::Text(text.to_string(), reason)
+        LineError::Text(shortened(text, 200).into_owned(), reason)
     }
 }
 
@@ -120,7 +121,7 @@ impl std::fmt::Display for LineError {
 pub fn parse(text: &str) -> Result<Chess, LineError> {
     let position = patzer_chess::fen::position(text, false).map_err(|e| LineError::Fen(e.to_string()))?;
     if shakmaty::Position::board(&position).occupied().count() > 32 {
-        return Err(LineError::Fen(format!("more than 32 pieces: `{text}`")));
+        return Err(LineError::Fen(format!("more than 32 pieces: `{text:.120}`")));
     }
     Ok(position)
 }

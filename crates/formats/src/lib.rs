@@ -8,6 +8,7 @@
 
 pub mod any;
 pub mod any_writer;
+mod bad_rows;
 pub mod bytes;
 pub mod capabilities;
 pub mod chain;
@@ -31,6 +32,7 @@ pub mod registry;
 mod replay;
 pub mod row_groups;
 pub mod score_form;
+pub mod score_reading;
 pub mod spillable;
 mod spooled;
 pub mod stream;

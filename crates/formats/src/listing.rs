@@ -49,7 +49,7 @@ pub fn markdown() -> String {
     }
     text += "\n| format | unit of scores | side | greatest | comes back |\n|---|---|---|---|---|\n";
     for format in FORMATS {
-        let Some(ScoreForm { unit, side, limit, rounded }) = format.score else { continue };
+        let Some(ScoreForm { unit, side, limit, rounded, .. }) = format.score else { continue };
         let (limit, back) = (grouped(limit.unsigned_abs().into()), rounded.map_or("exactly", |_| "rounded"));
         text += &format!("| `{}` | {unit} | {side} | {limit} | {back} |\n", format.name);
     }

@@ -10,7 +10,10 @@ use crate::dedupe_rule::{DUPLICATES, Dedupe, Keep};
 use crate::extra::ExtraColumn;
 use crate::native::columns::Layout;
 use crate::native::readable::ReadableColumns;
+use crate::score_form::{CENTIPAWNS, ScoreForm};
+use crate::score_reading::ScoreReading;
 use patzer_io::error::{Error, Result};
+use patzer_io::few_names;
 use patzer_pgn::Survey;
 
 /// Key of the metadata in a file.
@@ -45,6 +48,9 @@ pub struct Metadata {
     pub account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
+    /// Units of the scores, several if they are mixed; none if all are centipawns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub score_units: Vec<String>,
     /// Facts of [`Capabilities::OF_SOURCE`] that no input has. A copy in a format that could carry them lacks them
     /// too.
     #[serde(default, skip_serializing_if = "Capabilities::is_none")]
@@ -133,6 +139,16 @@ pub struct Source {
 }
 
 impl Metadata {
+    /// Notes how the scores of a file are read: a factor makes centipawns of any unit.
+    pub(crate) fn read_scores(&mut self, form: Option<ScoreForm>, scores: ScoreReading) {
+        if let Some(scale) = scores.scale {
+            self.score_units.clear();
+            add_new(&mut self.steps, &[format!("scores: times {scale}")]);
+        } else if let Some(form) = form.filter(|form| form.open) {
+            self.score_units = vec![form.unit.into()];
+        }
+    }
+
     pub fn layout(&self) -> Layout {
         let means = self.dedupe.is_some_and(|dedupe| dedupe.keep == Keep::Mean);
         Layout { resolved: self.resolved.is_some(), means, taught: self.teacher.is_some() }
@@ -156,11 +172,18 @@ impl Metadata {
                 }
             }
             add_new(&mut joined.steps, &metadata.steps);
+            match metadata.score_units.is_empty() {
+                true => add_new(&mut joined.score_units, &[CENTIPAWNS.unit.into()]),
+                false => add_new(&mut joined.score_units, &metadata.score_units),
+            }
             let fresh = |extra: &&ExtraColumn| joined.extra.iter().all(|known| known.name() != extra.name());
             let fresh: Vec<ExtraColumn> = metadata.extra.iter().filter(fresh).cloned().collect();
             joined.extra.extend(fresh);
             joined.readable = joined.readable.or(metadata.readable);
             teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
+        }
+        if all.iter().all(|metadata| metadata.score_units.is_empty()) {
+            joined.score_units.clear();
         }
         joined.join_filters(&all);
         let lacks = all.iter().map(|metadata| metadata.lacks);
@@ -198,7 +221,7 @@ impl Metadata {
         self.extra = kept;
         let left: Vec<ExtraColumn> = left;
         let names: Vec<&str> = left.iter().map(ExtraColumn::name).collect();
-        (!names.is_empty()).then(|| format!("left out are the columns {}, which {why}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("left out are the columns {}, which {why}", few_names(&names)))
     }
     /// Counts positions that were left out of this file.
     pub fn leave_out(&mut self, reason: &'static str, count: u64) {

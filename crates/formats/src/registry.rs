@@ -11,7 +11,7 @@ use crate::extra::ExtraRow;
 use crate::foreign::epd::Dialect;
 use crate::foreign::{binpack, bullet, csv, epd, jsonl, marlin, monty, sfbin, sfplain, viri};
 use crate::metadata::Metadata;
-use crate::score_form::{CENTIPAWNS, OF_COLUMNS, OF_WHITE, ScoreForm};
+use crate::score_form::{CENTIPAWNS, OF_COLUMNS, OF_STOCKFISH, OF_WHITE, ScoreForm};
 use crate::stream::{CompressedOutput, Input, RecordWriter, packing};
 use patzer_io::error::{Error, Result};
 
@@ -294,7 +294,7 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::MOVE,
         refuses: Capabilities::CHESS960,
-        score: Some(CENTIPAWNS),
+        score: Some(OF_STOCKFISH),
         note: "Its ply comes from the move number. No score is 32002; move numbers end at 8192.",
         dialect: None,
         companion: true,
@@ -315,7 +315,7 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::NONE,
         refuses: Capabilities::CHESS960,
-        score: Some(CENTIPAWNS),
+        score: Some(OF_STOCKFISH),
         note: "Its ply comes from the move number. No score is 32002; halfmove clocks end at 127.",
         dialect: None,
         companion: true,
@@ -335,7 +335,7 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::MOVE,
         refuses: Capabilities::NONE,
-        score: Some(CENTIPAWNS),
+        score: Some(OF_STOCKFISH),
         note: "Its ply comes from the move number. No score is 32002.",
         dialect: None,
         companion: false,

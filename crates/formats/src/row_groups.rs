@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::extra::ExtraColumn;
 use crate::extra_rows::ExtraRows;
-use crate::foreign::table::Columns;
+use crate::foreign::columns::Columns;
 use crate::native::parquet::Blocks;
 use crate::notices::Notices;
 use crate::read_options::ReadOptions;
@@ -53,7 +53,8 @@ impl RowGroups {
     fn of(path: &Path, format: Option<&'static Format>, reader: AnyReader) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         if native && matches!(reader.format().read, Read::Dataset) {
-            return Ok(RowGroups::Dataset(Dataset::open_with(path, reader.notices().clone())?));
+            let (scores, notices) = (reader.scores(), reader.notices().clone());
+            return Ok(RowGroups::Dataset(Dataset::open_with(path, scores, notices)?));
         }
         Ok(RowGroups::Stream(reader))
     }

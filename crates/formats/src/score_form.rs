@@ -8,6 +8,8 @@ pub struct ScoreForm {
     pub unit: &'static str,
     /// The side that scores speak for.
     pub side: &'static str,
+    /// True if a file may be of another unit, which it does not say: scores are taken as they are.
+    pub open: bool,
     /// The greatest score that the format has a place for; the least is its opposite.
     pub limit: i16,
     /// The score that is read where this one was written, in a unit that rounds.
@@ -15,8 +17,16 @@ pub struct ScoreForm {
 }
 
 /// Centipawns from the side to move.
-pub const CENTIPAWNS: ScoreForm =
-    ScoreForm { unit: "centipawns", side: "side to move", limit: score::MATE as i16, rounded: None };
+pub const CENTIPAWNS: ScoreForm = ScoreForm {
+    unit: "centipawns",
+    side: "side to move",
+    open: false,
+    limit: score::MATE as i16,
+    rounded: None,
+};
+/// Numbers of the formats that Stockfish's tools made, whose own have 208 to a pawn.
+pub const OF_STOCKFISH: ScoreForm =
+    ScoreForm { unit: "the writer's (Stockfish: 208 a pawn; patzer: centipawns)", open: true, ..CENTIPAWNS };
 /// Centipawns from White's side.
 pub const OF_WHITE: ScoreForm = ScoreForm { side: "White", ..CENTIPAWNS };
 /// Scores of a table that other programs made.

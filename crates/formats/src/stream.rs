@@ -8,9 +8,11 @@ use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
 use crate::Record;
+use crate::bad_rows::BadRows;
 use crate::codec::PositionWriter;
 use crate::companion::{Hash, Hashed};
-use crate::foreign::table::Columns;
+use crate::fen::LineError;
+use crate::foreign::columns::Columns;
 use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
 
@@ -65,6 +67,7 @@ pub struct Input {
     /// Columns of a table, where they are not the usual ones.
     pub columns: Columns,
     pub notices: Notices,
+    pub bad_rows: BadRows,
     /// Digest of the bytes on disk, if they are hashed.
     pub digest: FileDigest,
     /// Decompressed bytes read so far.
@@ -96,6 +99,7 @@ impl Input {
             head,
             columns: Columns::default(),
             notices: Notices::default(),
+            bad_rows: BadRows::default(),
             digest: FileDigest::default(),
             offset: 0,
             lines: 0,
@@ -186,6 +190,11 @@ impl Input {
                 return Ok(());
             }
         }
+    }
+
+    /// Leaves out the line that is bad, if bad lines are; see [`BadRows::pass`].
+    pub fn pass(&self, line: std::result::Result<(), LineError>) -> Result<()> {
+        self.bad_rows.pass(line.map_err(|reason| self.line_error(reason)), &self.notices)
     }
 
     pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {

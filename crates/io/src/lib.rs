@@ -38,5 +38,5 @@ pub use lock::{Lock, locked_by, try_lock};
 pub use named::Named;
 pub use nearest::{did_you_mean, nearest};
 pub use path_text::{PathText, path_text};
-pub use printable::{Printable, printable, printable_json, printable_lines};
+pub use printable::{Printable, few_names, printable, printable_json, printable_lines, shortened};
 pub use sampled::sampled_digest;

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
+use crate::number::grouped;
+
 /// Returns whether a character could steer a terminal or reorder the text around it.
 ///
 /// Control characters of C0 and C1, bidirectional formatting, line and paragraph separators.
@@ -68,6 +70,25 @@ impl<T: Display> Display for Printable<T> {
     }
 }
 
+/// Shortens text for a message to `most` characters, the last of which then is an ellipsis.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(text.chars().take(most.saturating_sub(1)).chain(['…']).collect()),
+    }
+}
+
+/// Lists names for a message: the first of them, and the number of the others.
+pub fn few_names<S: AsRef<str>>(names: &[S]) -> String {
+    const NAMED: usize = 8;
+    const LONGEST: usize = 60;
+    let first: Vec<_> = names.iter().take(NAMED).map(|name| shortened(name.as_ref(), LONGEST)).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {} more", first.join(", "), grouped(more as u64)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +102,15 @@ mod tests {
         assert!(matches!(printable("Šachy – 棋 é"), Cow::Borrowed("Šachy – 棋 é")));
         let lines = "a\tb\nc\r\u{1b}[2J\n";
         assert_eq!(printable_lines(lines), "a\tb\nc\\r\\u{1b}[2J\n");
+    }
+
+    #[test]
+    fn names_and_texts_of_any_length_are_short_in_messages() {
+        let names: Vec<String> = (0..1010).map(|index| format!("c{index}")).collect();
+        assert_eq!(few_names(&names[..3]), "c0, c1, c2");
+        assert_eq!(few_names(&names), "c0, c1, c2, c3, c4, c5, c6, c7 and 1,002 more");
+        assert_eq!(few_names(&["é".repeat(70)]), "é".repeat(59) + "…");
+        assert_eq!((shortened("éé", 2), shortened("ééé", 2)), ("éé".into(), "é…".into()));
     }
 
     #[test]

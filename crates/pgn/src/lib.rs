@@ -44,4 +44,4 @@ pub use source::{Chunk, Event, Reader};
 pub use split::{GameSpan, GameSplitter, is_over, may_begin};
 pub use survey::{Surveyed, SurveyedReader};
 pub use tags::Tags;
-pub use tally::{ScoreTally, Sums, UnreadComment};
+pub use tally::{ScoreTally, SideCheck, Sums, UnreadComment, misread};

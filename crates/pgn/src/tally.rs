@@ -6,6 +6,7 @@ use shakmaty::Color;
 
 use crate::Record;
 use crate::dialect::DIALECTS;
+use patzer_io::number::grouped;
 
 /// Bound on scores in centipawns, so that won positions do not hide the others.
 const CLAMP: i64 = 1000;
@@ -177,6 +178,48 @@ impl ScoreTally {
         self.small.slope().filter(|slope| enough && *slope > 0.0)
     }
 }
+
+/// Agreement of scores with results, of positions that are not known by game.
+#[derive(Debug, Default)]
+pub struct SideCheck {
+    /// Score and result with Black and with White to move, by `Color as usize`.
+    by_turn: [Sums; 2],
+}
+
+impl SideCheck {
+    pub fn add(&mut self, records: &[Record]) {
+        for record in records {
+            let Some(score) = record.score else { continue };
+            let result = record.turn.fold_wb(record.result, -record.result);
+            self.by_turn[record.turn as usize].add(i64::from(score).clamp(-CLAMP, CLAMP), result.into());
+        }
+    }
+
+    /// Describes scores that agree with the results for one side only; `None` without clear evidence.
+    pub fn contradiction(&self) -> Option<String> {
+        let [black, white] = &self.by_turn;
+        let (of_white, of_black) = (white.correlation()?, black.correlation()?);
+        let fewest = white.n.min(black.n);
+        let clear = if fewest >= MANY_POSITIONS { CLEAR_CORRELATION } else { CLEAR_MIXTURE };
+        let contradict = (of_white > 0.0) != (of_black > 0.0);
+        (fewest >= FEW_POSITIONS && contradict && of_white.abs().min(of_black.abs()) >= clear).then(|| {
+            let [white, black] = [white.n, black.n].map(|n| grouped(n as u64));
+            format!("{} ({white} and {black} positions)", misread(of_white, of_black))
+        })
+    }
+}
+
+/// Describes scores that agree with the results for one side only, by their correlations.
+pub fn misread(white: f64, black: f64) -> String {
+    format!(
+        "the scores agree with the results for one side only: correlation {white:+.2} with White to move, {black:+.2} with \
+         Black to move; they are of the other side than they are read for"
+    )
+}
+
+/// Fewest positions a side without games: chance gives a correlation of 0.3 to a hundred once in 400 files.
+const FEW_POSITIONS: i64 = 100;
+const MANY_POSITIONS: i64 = 10_000;
 
 /// Minimum numbers for correlations to decide.
 pub(crate) const ENOUGH_GAMES: u64 = 10;

@@ -81,7 +81,7 @@ pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<(A
     let notices = file.options.notices.clone();
     let target = Target { notices: notices.clone(), ..Target::default() };
     label_file(data, &cache, &target, &qsearch(), report)?;
-    Ok((AnyReader::open(&cache, ReadOptions { format: None, notices })?, format))
+    Ok((AnyReader::open(&cache, ReadOptions { notices, ..ReadOptions::default() })?, format))
 }
 
 /// Refuses to replace a file that is not a labelled cache by quiescence search: a user's own labels cost more to make.

@@ -172,12 +172,11 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let data = DataFile { path, options: &self.data.options };
         let (reader, format) = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
-        let lacks = reader.metadata().lacks;
-        let games = !lacks.contains(Capabilities::GAME);
+        let games = !reader.metadata().lacks.contains(Capabilities::GAME);
         if !games {
             self.no_games(path);
         }
-        self.blind(path, lacks);
+        self.blind(path, reader.metadata());
         let by_order = games && !format.carries.contains(Capabilities::LEAF);
         Ok(OpenFile { reader, file: file as u64, games, by_order, read: 0, begun: 0 })
     }
@@ -249,7 +248,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
         if !self.data.filters.is_empty() {
-            self.blind(path, AnyReader::open(path, &self.data.options)?.metadata().lacks);
+            self.blind(path, AnyReader::open(path, &self.data.options)?.metadata());
         }
         let resolve = self.data.resolve;
         if resolve {
@@ -289,8 +288,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
     }
 
-    fn blind(&self, path: &Path, lacks: Capabilities) {
-        if let Some(text) = self.pipeline.blind(lacks) {
+    fn blind(&self, path: &Path, data: &Metadata) {
+        if let Some(text) = self.pipeline.blind(data) {
             (self.report)(Event::Blind(path, text));
         }
     }

@@ -228,7 +228,7 @@ impl Reader {
 impl State {
     /// See [`Pipeline::blind`].
     fn blind(&self) -> Option<String> {
-        self.filters.as_ref()?.blind(self.reader.as_ref()?.metadata().lacks)
+        self.filters.as_ref()?.blind(self.reader.as_ref()?.metadata())
     }
 
     /// Reads a block of the file, or cuts a batch of what was read.

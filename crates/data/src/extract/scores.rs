@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_pgn::dialect::{DIALECTS, Dialect};
-use patzer_pgn::{Decision, ScoreTally, Survey};
+use patzer_pgn::{Decision, ScoreTally, Survey, misread};
 
 /// Factor from which a source's scores count as of another scale.
 const OTHER_SCALE: f64 = 1.5;
@@ -156,13 +156,10 @@ fn by_dialect(tally: &ScoreTally) -> BTreeMap<&'static str, u64> {
 
 fn contradiction(name: &str, tally: &ScoreTally) -> Option<String> {
     let (white, black) = tally.senses()?;
-    let correlation = format!("correlation {white:+.2} with White to move, {black:+.2} with Black to move");
     if tally.is_contradictory() {
-        return Some(format!(
-            "{name}: the scores agree with the results for one side only: {correlation}; they are of the \
-             other side than they are read for"
-        ));
+        return Some(format!("{name}: {}", misread(white, black)));
     }
+    let correlation = format!("correlation {white:+.2} with White to move, {black:+.2} with Black to move");
     tally.is_mixed().then(|| {
         format!(
             "{name}: the scores agree with the results far better for one side: {correlation}; if it holds games of \

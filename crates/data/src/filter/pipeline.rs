@@ -8,6 +8,7 @@ use super::registry::{Build, FilterError, InGameFilter};
 use super::{Filter, GameTags, Record, listed, table};
 use crate::key_set::KeySet;
 use crate::position_keys;
+use patzer_formats::Metadata;
 use patzer_formats::capabilities::Capabilities;
 use patzer_formats::dedupe_rule::DUPLICATES;
 use patzer_io::error::{Error, Result};
@@ -152,17 +153,32 @@ impl Pipeline {
         self.description.clone()
     }
 
-    /// Message on filters that cannot judge as in the games, in a file that lacks these facts; `None` if all can.
-    pub fn blind(&self, lacks: Capabilities) -> Option<String> {
-        let blind = self.sees.iter().filter(|(_, sees)| !sees.is_none() && lacks.contains(*sees));
+    /// Message on filters that cannot judge as in the games, by the facts that a file lacks and the unit of its scores;
+    /// `None` if all can.
+    pub fn blind(&self, data: &Metadata) -> Option<String> {
+        let of = |sees: &Capabilities| sees.without(Capabilities::SCORE);
+        let lacks = |sees: &Capabilities| !of(sees).is_none() && data.lacks.contains(of(sees));
         let blind =
-            blind.map(|(label, sees)| format!("{label} ({})", sees.names().collect::<Vec<_>>().join(", ")));
+            self.sees.iter().filter(|(_, sees)| lacks(sees)).map(|(label, sees)| {
+                format!("{label} ({})", of(sees).names().collect::<Vec<_>>().join(", "))
+            });
         let blind = blind.collect::<Vec<_>>().join(", ");
-        (!blind.is_empty()).then(|| {
+        let blind = (!blind.is_empty()).then(|| {
             format!(
                 "does not say what these filters judge by, so they judge otherwise than in its games: {blind}"
             )
-        })
+        });
+        let scored = |(_, sees): &&(String, Capabilities)| sees.contains(Capabilities::SCORE);
+        let by_score = self.sees.iter().filter(scored).map(|(label, _)| label.as_str());
+        let by_score = by_score.filter(|_| !data.score_units.is_empty()).collect::<Vec<_>>().join(", ");
+        let units = (!by_score.is_empty()).then(|| {
+            let units = data.score_units.join(", ");
+            format!(
+                "has scores of another unit, {units}, which these filters take for centipawns: {by_score}"
+            )
+        });
+        let parts: Vec<String> = blind.into_iter().chain(units).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// Judges a position. Positions have to come in the order of the dataset, since the first of equal ones stays.

@@ -35,7 +35,8 @@ pub(super) const ROWS: &[FilterRow] = &[
                 r.score.is_none_or(|score| p.contains(score.unsigned_abs()))
             })
         },
-    ),
+    )
+    .seeing(|_| Capabilities::SCORE),
     FilterRow::position(
         "score_range",
         "its score is below min or above max centipawns for a side (none: it stays)",
@@ -47,8 +48,8 @@ pub(super) const ROWS: &[FilterRow] = &[
         |v| filter(v, ScoreRange::keeps),
     )
     .seeing(|v| match v["side"].as_str() {
-        Some("white") => Capabilities::TURN,
-        _ => Capabilities::NONE,
+        Some("white") => Capabilities::SCORE.and(Capabilities::TURN),
+        _ => Capabilities::SCORE,
     }),
     // Source: viriformat's `max_eval_incorrectness`.
     FilterRow::position(
@@ -56,7 +57,8 @@ pub(super) const ROWS: &[FilterRow] = &[
         "a drawn game's score is further than max centipawns from 0, or a decided one's that far against the winner",
         &[whole("max", "the most that the score may be off, in centipawns", (0, 32000), &[1000])],
         |v| filter(v, ScoreConflict::keeps),
-    ),
+    )
+    .seeing(|_| Capabilities::SCORE),
     // A score near 0 shortly before a decisive end is most often a placeholder, a loss on time or a crash.
     FilterRow::position(
         "equal_decisive",
@@ -72,7 +74,7 @@ pub(super) const ROWS: &[FilterRow] = &[
             })
         },
     )
-    .seeing(|_| Capabilities::DISTANCES),
+    .seeing(|_| Capabilities::SCORE.and(Capabilities::DISTANCES)),
     FilterRow::position(
         "depth",
         "its score was searched to a depth below min or above max",

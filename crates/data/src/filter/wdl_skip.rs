@@ -40,8 +40,8 @@ pub(super) const ROWS: &[FilterRow] = &[FilterRow::position(
     },
 )
 .seeing(|v| match v["by"].as_str() {
-    Some("ply") => Capabilities::FULLMOVE,
-    _ => Capabilities::NONE,
+    Some("ply") => Capabilities::SCORE.and(Capabilities::FULLMOVE),
+    _ => Capabilities::SCORE,
 })];
 
 #[derive(Deserialize)]

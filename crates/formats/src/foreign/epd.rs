@@ -8,6 +8,7 @@ use crate::capabilities::Capabilities;
 use crate::codec::PositionReader;
 use crate::fen::LineError;
 use crate::foreign::operations::{self, Operations};
+use crate::score_reading::ScoreReading;
 use crate::stream::Input;
 use crate::{MeanResult, Record};
 use crate::{fen, replay};
@@ -32,6 +33,8 @@ pub struct Reader {
     game: u32,
     /// True if it was said that numbers after results are not read.
     said: bool,
+    /// True if it was said that counters are not read.
+    uncounted: bool,
     /// True if the first lines have results between win, draw and loss.
     means: bool,
     /// The counters that none of the first lines has.
@@ -49,7 +52,42 @@ impl Reader {
         };
         let lacks = Capabilities::CLOCKS.without(lines().fold(Capabilities::NONE, held));
         let means = lines().any(between);
-        Reader { input, line: Vec::new(), game: 0, said: false, means, lacks }
+        Reader { input, line: Vec::new(), game: 0, said: false, uncounted: false, means, lacks }
+    }
+}
+
+impl Reader {
+    /// The position of the line; `None` of an empty line or a comment.
+    fn record(&mut self) -> std::result::Result<Option<Record>, LineError> {
+        let text = std::str::from_utf8(&self.line).map_err(|_| LineError::Structure("is not text"))?;
+        if text.trim().is_empty() || text.starts_with('#') {
+            return Ok(None);
+        }
+        let record = decode_with(text, self.input.columns.scores)?;
+        if !self.said
+            && let Some(number) = number_after(text)
+        {
+            self.said = true;
+            let way = "scores are read as `FEN | score | result`";
+            let text = format!("the numbers after results, such as {number}, are not read; {way}");
+            self.input.note(text);
+        }
+        if record.fullmove == 1
+            && !self.uncounted
+            && let Some(counter) = no_counter(text)
+        {
+            self.uncounted = true;
+            let lost = "halfmove clocks and move numbers are missing";
+            self.input.note(format!("counters such as {counter} are not read: {lost}"));
+        }
+        if record.mean.is_some() && !self.means {
+            let text =
+                "the first lines have no results between win, draw and loss, so a dataset keeps the nearest";
+            self.input.note(text);
+        }
+        let game = self.game;
+        self.game = game.wrapping_add(1);
+        Ok(Some(Record { game, ..record }))
     }
 }
 
@@ -58,25 +96,13 @@ impl PositionReader for Reader {
         if !self.input.line(&mut self.line)? {
             return Ok(false);
         }
-        let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
-        if !text.trim().is_empty() && !text.starts_with('#') {
-            let record = decode(text).map_err(|reason| self.input.line_error(reason))?;
-            if !self.said
-                && let Some(number) = number_after(text)
-            {
-                self.said = true;
-                let way = "scores are read as `FEN | score | result`";
-                let text = format!("the numbers after results, such as {number}, are not read; {way}");
-                self.input.note(text);
-            }
-            if record.mean.is_some() && !self.means {
-                let text = "the first lines have no results between win, draw and loss, so a dataset keeps the nearest";
-                self.input.note(text);
-            }
-            records.push(Record { game: self.game, ..record });
-            self.game = self.game.wrapping_add(1);
-        }
+        let record = self.record();
+        self.input.pass(record.map(|record| records.extend(record)))?;
         Ok(true)
+    }
+
+    fn reads_scores(&self) -> bool {
+        true
     }
 
     fn means(&self) -> bool {
@@ -120,14 +146,24 @@ fn counters(line: &str) -> Capabilities {
 }
 
 pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
+    decode_with(text, ScoreReading::default())
+}
+
+/// Decodes a line whose scores may be of another side or scale than they are as a rule.
+fn decode_with(text: &str, scores: ScoreReading) -> std::result::Result<Record, LineError> {
     let (position, rest) = begin(text, "not a FEN or EPD with a result")?;
     let mut record = replay::still(&position);
-    let (score, result) = outcome(rest).map_err(|reason| LineError::text(text, reason))?;
-    let score = score.map(|score| record.turn.fold_wb(score, score.saturating_neg()));
-    let operations = Operations::parse(rest.as_bytes())?;
+    let (score, result) = outcome(rest, scores).map_err(|reason| LineError::text(text, reason))?;
+    let mut operations = Operations::parse(rest.as_bytes())?;
+    operations.score = operations.score.map(|score| scores.centipawns(score.into()).unwrap_or(score));
+    let turned = |white: bool, score: i16| {
+        if white { record.turn.fold_wb(score, score.saturating_neg()) } else { score }
+    };
+    let score = score.map(|score| turned(scores.white != Some(false), score));
+    let score = score.or(operations.score.map(|score| turned(scores.white == Some(true), score)));
     let fields = text[..text.len() - rest.len()].split_ascii_whitespace().count();
     operations.set_counters(&mut record, fields);
-    replay::annotate(&mut record, &position, None, score.or(operations.score));
+    replay::annotate(&mut record, &position, None, score);
     let (result, mean) = of_outcome(result * 2.0 - 1.0);
     Ok(Record { result, mean, depth: operations.depth, ..record })
 }
@@ -164,13 +200,14 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// White's score and result, from 0 to 1, from the text after a FEN.
-fn outcome(rest: &str) -> std::result::Result<(Option<i16>, f32), &'static str> {
+fn outcome(rest: &str, scores: ScoreReading) -> std::result::Result<(Option<i16>, f32), &'static str> {
     let rest = rest.trim().trim_start_matches([';', ',']).trim();
     if let Some(rest) = rest.strip_prefix('|') {
         let (score, result) =
             rest.split_once('|').map_or((None, rest), |(score, result)| (Some(score), result));
         let result = result.split_once('|').map_or(result, |(result, _)| result);
-        let score = score.map(|score| whole(score.as_bytes()).ok_or(NO_SCORE)).transpose()?;
+        let read = |score: &str| scores.centipawns(number(score.as_bytes())?.into());
+        let score = score.map(|score| read(score).ok_or(NO_SCORE)).transpose()?;
         return Ok((score, result_of(result).ok_or(NO_RESULT)?));
     }
     let result = match rest.contains(['"', '[']) {
@@ -178,6 +215,13 @@ fn outcome(rest: &str) -> std::result::Result<(Option<i16>, f32), &'static str> 
         false => result_of(rest.trim_end_matches(';')),
     };
     Ok((None, result.ok_or(NO_RESULT)?))
+}
+
+/// What has the place of a counter without being one: `-`, or a number below 0.
+fn no_counter(text: &str) -> Option<&str> {
+    let word = split(text).1.split_ascii_whitespace().next()?;
+    let digits = word.strip_prefix('-')?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(word)
 }
 
 /// The number after a result in brackets.
@@ -204,8 +248,7 @@ pub fn result(text: &[u8]) -> Option<f32> {
 
 /// A score in whole centipawns, also with a decimal point.
 pub fn whole(text: &[u8]) -> Option<i16> {
-    let score = number(text).filter(|score| score.fract() == 0.0)?;
-    (f32::from(i16::MIN)..=f32::from(i16::MAX)).contains(&score).then_some(score as i16)
+    ScoreReading::default().centipawns(number(text)?.into())
 }
 
 fn number(text: &[u8]) -> Option<f32> {
@@ -285,6 +328,32 @@ mod tests {
         for score in ["40000", "35.7", ""] {
             let error = decode(&format!("{fen} | {score} | 1.0")).unwrap_err().to_string();
             assert!(error.contains("the score between the bars is not a whole number"), "{error}");
+        }
+    }
+
+    #[test]
+    fn scores_of_another_side_and_unit_are_read_as_given() {
+        let four = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+        let read = |rest: &str, white, scale| {
+            decode_with(&format!("{four} {rest}"), ScoreReading { white, scale }).map(|record| record.score)
+        };
+        for (white, bars, operation) in [(None, -25, 25), (Some(true), -25, -25), (Some(false), 25, 25)] {
+            assert_eq!(read("| 25 | 1.0", white, None), Ok(Some(bars)));
+            assert_eq!(read("c9 \"1-0\"; ce 25;", white, None), Ok(Some(operation)));
+        }
+        assert_eq!(read("| -0.31 | 1.0", None, Some(100.0)), Ok(Some(31)));
+        assert_eq!(read("| 208 | 1.0", Some(false), Some(100.0 / 208.0)), Ok(Some(100)));
+        assert_eq!(read("dm 3; c9 \"1-0\";", None, Some(0.5)), Ok(Some(31_995)));
+        assert!(read("| -0.31 | 1.0", None, None).is_err());
+    }
+
+    #[test]
+    fn what_is_no_counter_is_named() {
+        let four = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+        for (rest, counter) in
+            [("- 2 [0.5]", Some("-")), ("-1 5 [0.5]", Some("-1")), ("0 2 [0.5]", None), ("[0.5] -3", None)]
+        {
+            assert_eq!(no_counter(&format!("{four} {rest}")), counter, "{rest}");
         }
     }
 

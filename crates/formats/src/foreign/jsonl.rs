@@ -12,7 +12,8 @@ use crate::Record;
 use crate::capabilities::Capabilities;
 use crate::codec::PositionReader;
 use crate::fen::LineError;
-use crate::foreign::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, MOVE, RESULT, ROLES, SCORE, Table};
+use crate::foreign::columns::{Columns, FEN, LEAF, MATE_IN, MEAN, MOVE, RESULT, ROLES, SCORE};
+use crate::foreign::table::{self, Table};
 use crate::stream::Input;
 use patzer_io as io;
 use patzer_io::error::Result;
@@ -47,12 +48,13 @@ impl Reader {
         let has = |role| columns.names(role).any(|name| first.contains_key(name));
         let (leaves, means) = (has(LEAF), has(MEAN));
         // The move of Lichess's evaluations is in their lines.
-        let lacks = table::lacks(|role| has(role) || (role == MOVE && first.contains_key("evals")));
-        let (table, white, announced) = (Table::default(), None, false);
+        let fen = columns.names(FEN).find_map(|name| first.get(name)?.as_str());
+        let lacks = table::lacks(|role| has(role) || (role == MOVE && first.contains_key("evals")), fen);
+        let (table, white, announced) = (Table::new(&columns, has), None, false);
         Ok(Reader { input, line, columns, table, waits, leaves, means, lacks, white, announced })
     }
 
-    fn record(&mut self) -> std::result::Result<Record, LineError> {
+    fn take(&mut self, records: &mut Vec<Record>) -> std::result::Result<(), LineError> {
         let object: Map<String, Value> = serde_json::from_slice(&self.line)
             .map_err(|e| LineError::Fen(format!("is not a JSON object: {e}")))?;
         let evaluation = object.get("evals").map(deepest).transpose()?;
@@ -68,7 +70,9 @@ impl Reader {
             let known =
                 |key: &str| (0..ROLES.len()).any(|role| self.columns.names(role).any(|name| name == key));
             let unread = object.keys().map(String::as_str).filter(|key| *key != "evals" && !known(key));
-            table::announce(self.input.path(), &self.input.notices, white, value(RESULT).is_some(), unread);
+            let has = [score.is_some() || cell(MATE_IN).is_some(), value(RESULT).is_some()];
+            let (path, notices) = (self.input.path(), &self.input.notices);
+            table::announce(path, notices, white, has, &unread.collect::<Vec<_>>());
         }
         let text = |role: usize| match value(role)?.1 {
             Value::String(text) => Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty()),
@@ -77,12 +81,11 @@ impl Reader {
         if text(FEN).is_none() {
             return Err(LineError::Structure("no fen; a mapping such as fen=NAME names its key"));
         }
-        let record = self.table.record(text, white)?;
         const LATE: &str = "comes after lines without this key; add it to the first line, where null will do";
         match () {
-            () if record.leaf.is_some() && !self.leaves => Err(LineError::Column("leaf", LATE)),
-            () if record.mean.is_some() && !self.means => Err(LineError::Column("mean_count", LATE)),
-            () => Ok(record),
+            () if !self.leaves && value(LEAF).is_some() => Err(LineError::Column("leaf", LATE)),
+            () if !self.means && value(MEAN).is_some() => Err(LineError::Column("mean_count", LATE)),
+            () => self.table.take(text, white, records),
         }
     }
 }
@@ -125,11 +128,12 @@ fn deepest(evaluations: &Value) -> std::result::Result<Map<String, Value>, LineE
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         if !std::mem::take(&mut self.waits) && !self.input.line(&mut self.line)? {
-            self.table.end(self.input.path(), &self.input.notices);
+            self.table.end(self.input.path(), &self.input.notices, records);
             return Ok(false);
         }
         if !self.line.is_empty() {
-            records.push(self.record().map_err(|reason| self.input.line_error(reason))?);
+            let taken = self.take(records);
+            self.input.pass(taken)?;
         }
         Ok(true)
     }
@@ -140,6 +144,10 @@ impl PositionReader for Reader {
 
     fn lacks(&self) -> Capabilities {
         self.lacks
+    }
+
+    fn reads_scores(&self) -> bool {
+        true
     }
 
     fn means(&self) -> bool {
@@ -176,6 +184,25 @@ mod tests {
         assert_eq!(record.played.from().to_string() + &record.played.to().to_string(), "g2e4");
         let mate = r#"{"fen":"6k1/6p1/8/4K3/4NN2/8/8/8 b - -","evals":[{"pvs":[{"mate":15,"line":"g8f8"}],"depth":40}]}"#;
         assert_eq!(read(mate).unwrap()[0].score, Some(-31_970));
+    }
+
+    #[test]
+    fn of_rows_that_are_lines_of_evaluations_the_deepests_first_counts() {
+        let fens = ["4k3/8/8/8/8/8/4P3/4K3 w - -", "4k3/8/8/8/8/8/4P3/4K3 b - -"];
+        let rows = [(0, 20, 9, -18), (0, 30, 5, -35), (0, 30, 5, -410), (0, 30, 8, -25), (0, 22, 99, 7)];
+        let rows = rows.into_iter().chain([(1, 12, 1, 60), (1, 12, 1, 50), (0, 11, 1, 3)]);
+        let line = |(fen, depth, knodes, cp): (usize, u8, u64, i16)| {
+            let (fen, line) = (fens[fen], ["e2e4", "e8d8"][fen]);
+            format!(
+                "{{\"fen\":\"{fen}\",\"line\":\"{line}\",\"depth\":{depth},\"knodes\":{knodes},\"cp\":{cp}}}\n"
+            )
+        };
+        let text: String = rows.map(line).collect();
+        let records = read(&text).unwrap();
+        let facts: Vec<_> = records.iter().map(|r| (r.game, r.score, r.depth)).collect();
+        assert_eq!(facts, [(0, Some(-25), Some(30)), (1, Some(-60), Some(12)), (2, Some(3), Some(11))]);
+        let games = text.replace("\"knodes\"", "\"game\":7,\"knodes\"");
+        assert_eq!(read(&games).unwrap().len(), 8);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 pub mod binpack;
 pub mod bullet;
+pub mod columns;
 pub mod csv;
 pub mod epd;
+mod evaluations;
 pub mod fast_epd;
 mod joined;
 pub mod jsonl;

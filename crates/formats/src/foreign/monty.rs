@@ -331,6 +331,7 @@ pub fn encode(records: &[Record], rows: &[ExtraRow]) -> Vec<u8> {
 
 /// Winning chances of the side to move.
 pub const CHANCES: ScoreForm = ScoreForm {
+    open: false,
     unit: "winning chance, 1 / (1 + e^(-cp / 400))",
     side: "side to move",
     limit: MOST,

@@ -100,9 +100,17 @@ impl Entry {
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let Some(mut entry) = self.entry()? else {
-            self.games.close(records);
-            return Ok(false);
+        let mut entry = match self.entry() {
+            Ok(Some(entry)) => entry,
+            Ok(None) => {
+                self.games.close(records);
+                return Ok(false);
+            }
+            Err(error) => {
+                self.input.bad_rows.pass(Err(error), &self.input.notices)?;
+                while self.line != b"e" && self.input.line(&mut self.line)? {}
+                return Ok(true);
+            }
         };
         if let Some(position) = entry.position.take() {
             let Entry { played, score, ply, result, .. } = entry;

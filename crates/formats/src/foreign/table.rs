@@ -1,7 +1,5 @@
-//! Tables of positions with a column of FENs: what their columns mean, and the record of a row.
-//!
-//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--map` names
-//! others.
+//! Tables of positions with a column of FENs: their columns, found by name, and the record of a row. CSV, JSON lines and
+//! Parquet share this.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,115 +10,19 @@ use shakmaty::{Chess, Position};
 
 use crate::capabilities::Capabilities;
 use crate::fen::LineError;
+use crate::foreign::columns::{
+    Columns, DEPTH, FEN, FLAGS, GAME, KNODES, LEAF, MATE_IN, MEAN, MOVE, PLY, RESULT, ROLES, SCORE,
+    TO_CAPTURE, TO_CHECK, TO_END,
+};
+use crate::foreign::evaluations::Evaluations;
 use crate::notices::Notices;
+use crate::score_reading::ScoreReading;
 use crate::{Leaf, MeanResult, Record};
 use crate::{fen, replay};
 use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_io::error::{Error, Result};
+use patzer_io::few_names;
 use patzer_pgn::parse_move;
-
-/// Role of a table's column: its name in files of patzer, and its name in other files.
-pub struct Role {
-    pub name: &'static str,
-    other: Option<&'static str>,
-}
-
-const fn role(name: &'static str, other: Option<&'static str>) -> Role {
-    Role { name, other }
-}
-
-/// Every role, in the order of a CSV file; `mate` is read only.
-pub static ROLES: [Role; 16] = [
-    role("fen", None),
-    role("ply", None),
-    role("game", None),
-    role("result", None),
-    role("score", Some("cp")),
-    role("depth", None),
-    role("move", Some("line")),
-    role("flags", None),
-    role("to_capture", None),
-    role("to_check", None),
-    role("to_end", None),
-    role("leaf", None),
-    role("leaf_score", None),
-    role("mean_count", None),
-    role("mean_sum", None),
-    role("mate", None),
-];
-pub const FEN: usize = 0;
-const PLY: usize = 1;
-const GAME: usize = 2;
-pub const RESULT: usize = 3;
-pub const SCORE: usize = 4;
-const DEPTH: usize = 5;
-pub const MOVE: usize = 6;
-const FLAGS: usize = 7;
-const TO_CAPTURE: usize = 8;
-const TO_CHECK: usize = 9;
-const TO_END: usize = 10;
-pub const LEAF: usize = 11;
-pub const MEAN: usize = 13;
-pub const MATE_IN: usize = 15;
-
-/// Columns of a table by role, as `--map` gives them, and the side that scores and mates speak for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Columns {
-    names: Vec<(usize, String)>,
-    /// True if scores speak for White; `None` to decide by the names.
-    white: Option<bool>,
-}
-
-impl FromStr for Columns {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Columns> {
-        let mut columns = Columns::default();
-        for part in text.split(',') {
-            let invalid = || Error::usage(format!("{part}: write it as fen=NAME,score=NAME,side=white"));
-            let (key, name) =
-                part.split_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(invalid)?;
-            match (key, name) {
-                ("side", "white") => columns.white = Some(true),
-                ("side", "mover") => columns.white = Some(false),
-                ("side", _) => {
-                    return Err(Error::usage(format!("side={name}: scores speak for white or mover")));
-                }
-                _ => {
-                    let known = || ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", ");
-                    let role = ROLES.iter().position(|role| role.name == key);
-                    let role =
-                        role.ok_or_else(|| Error::usage(format!("{key}: known are {}, side", known())))?;
-                    columns.names.push((role, name.to_string()));
-                }
-            }
-        }
-        Ok(columns)
-    }
-}
-
-impl Columns {
-    /// Names that a role's column may have, the likeliest first.
-    pub fn names(&self, role: usize) -> impl Iterator<Item = &str> {
-        let given = self.names.iter().find(|(given, _)| *given == role).map(|(_, name)| name.as_str());
-        let usual = [Some(ROLES[role].name), ROLES[role].other].into_iter().flatten();
-        given.into_iter().chain(usual.filter(move |_| given.is_none()))
-    }
-
-    /// Tests whether scores of a column speak for White: the dataset's `score` speaks for the side to move, `cp` and
-    /// `mate` of Lichess for White; of another column `--map` has to say it.
-    pub fn white(&self, score: Option<&str>) -> std::result::Result<bool, String> {
-        match (self.white, score) {
-            (Some(white), _) => Ok(white),
-            (None, Some("score")) => Ok(false),
-            (None, Some("cp") | None) => Ok(true),
-            (None, Some(other)) => Err(format!(
-                "whose side do the scores of the column `{other}` take? say it by a mapping, side=white or side=mover"
-            )),
-        }
-    }
-}
 
 /// The scale of results, by what was seen: 0 is a loss on the scale from 0 to 1, a draw on that from −1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,17 +39,26 @@ pub struct Table {
     won: bool,
     lost: bool,
     rows: u32,
+    scores: ScoreReading,
+    /// Present if rows are lines of Lichess's evaluations.
+    evaluations: Option<Evaluations>,
 }
 
 /// Text of the column of a role in a row; `None` if it is empty or missing.
 pub trait TableRow<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
 impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> TableRow<'a> for T {}
 
-/// Facts that a table lacks, by the roles of its columns.
-pub fn lacks(has: impl Fn(usize) -> bool) -> Capabilities {
-    let moves = Capabilities::MOVE.and(Capabilities::DISTANCES);
-    let of = [(GAME, Capabilities::GAME), (MOVE, moves)];
-    of.into_iter().filter(|(role, _)| !has(*role)).fold(Capabilities::NONE, |all, (_, set)| all.and(set))
+/// Facts that a table lacks, by the roles of its columns and the first FEN.
+pub fn lacks(has: impl Fn(usize) -> bool, fen: Option<&str>) -> Capabilities {
+    let fields = fen.map_or(6, |fen| fen.split_ascii_whitespace().count());
+    let lacking = [
+        (!has(GAME), Capabilities::GAME),
+        (!has(MOVE), Capabilities::MOVE.and(Capabilities::DISTANCES)),
+        (!has(PLY), Capabilities::PLY),
+        (fields < 5, Capabilities::HALFMOVE),
+        (fields < 6, Capabilities::FULLMOVE),
+    ];
+    lacking.into_iter().filter(|(lacks, _)| *lacks).fold(Capabilities::NONE, |all, (_, set)| all.and(set))
 }
 
 /// Finds the place of each role among the names of a table's columns, and whether scores speak for White.
@@ -157,7 +68,7 @@ pub fn find<S: AsRef<str>>(
     columns: &Columns,
     notices: &Notices,
 ) -> std::result::Result<([Option<usize>; ROLES.len()], bool), String> {
-    let all = || names.iter().map(S::as_ref).collect::<Vec<_>>().join(", ");
+    let all = || few_names(names);
     let mut places = [None; ROLES.len()];
     for (role, place) in places.iter_mut().enumerate() {
         let known = |name: &str| place_of(names, name);
@@ -176,7 +87,8 @@ pub fn find<S: AsRef<str>>(
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
     let unread = names.iter().enumerate().filter(|(place, _)| !places.contains(&Some(*place)));
-    announce(path, notices, white, places[RESULT].is_some(), unread.map(|(_, name)| name.as_ref()));
+    let unread: Vec<&str> = unread.map(|(_, name)| name.as_ref()).collect();
+    announce(path, notices, white, [scored, places[RESULT].is_some()], &unread);
     Ok((places, white))
 }
 
@@ -190,39 +102,65 @@ fn place_of<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
     })
 }
 
-/// Notice on choices that a table leaves open, and on its columns that are not read.
-pub fn announce<'a>(
-    path: &Path,
-    notices: &Notices,
-    white: bool,
-    results: bool,
-    unread: impl Iterator<Item = &'a str>,
-) {
-    let unread: Vec<&str> = unread.collect();
+/// Notice on choices that a table leaves open, and on its columns that are not read. `has`: scores, results.
+pub fn announce(path: &Path, notices: &Notices, white: bool, has: [bool; 2], unread: &[&str]) {
     if !unread.is_empty() {
-        let names = unread.join(", ");
+        let names = few_names(unread);
         notices.add(path, format!("columns not read: {names} (a mapping such as score=NAME reads others)"));
     }
     if white {
         notices.add(path, "scores are read as White's");
     }
-    if !results {
-        notices.add(path, "it has no results, so every game counts as drawn: train on scores alone");
+    match has {
+        [_, true] => {}
+        [true, false] => {
+            notices.add(path, "it has no results, so every game counts as drawn: train on scores alone")
+        }
+        [false, false] => {
+            notices.add(path, "it has neither scores nor results that are read; every game counts as drawn")
+        }
     }
 }
 
 impl Table {
-    /// Makes the record of the next row. `white`: whether scores speak for White.
-    pub fn record<'a>(
+    /// A table with columns of these roles.
+    pub fn new(columns: &Columns, has: impl Fn(usize) -> bool) -> Table {
+        let evaluations = Evaluations::are(has).then(Evaluations::default);
+        Table { scores: columns.scores, evaluations, ..Table::default() }
+    }
+
+    /// Tests whether several rows may be one position.
+    pub fn merges(&self) -> bool {
+        self.evaluations.is_some()
+    }
+
+    /// Appends the position of the next row; of evaluations, the one before if the row begins another.
+    pub fn take<'a>(
         &mut self,
         row: impl TableRow<'a>,
         white: bool,
-    ) -> std::result::Result<Record, LineError> {
+        records: &mut Vec<Record>,
+    ) -> std::result::Result<(), LineError> {
+        let Some(evaluations) = &mut self.evaluations else {
+            records.push(self.record(row, white)?);
+            return Ok(());
+        };
+        let fen = row(FEN).unwrap_or_default();
+        let effort = (whole(&row, DEPTH)?.unwrap_or(0), whole(&row, KNODES)?.unwrap_or(0));
+        if let Some(game) = evaluations.count(&fen, effort) {
+            let record = Record { game, ..self.record(&row, white)? };
+            records.extend(self.evaluations.as_mut().and_then(|all| all.put(&fen, effort, record)));
+        }
+        Ok(())
+    }
+
+    /// Makes the record of the next row. `white`: whether scores speak for White.
+    fn record<'a>(&mut self, row: impl TableRow<'a>, white: bool) -> std::result::Result<Record, LineError> {
         let position = fen::parse(&row(FEN).ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
         let played = row(MOVE).map(|text| played(&position, &text)).transpose()?;
         let m = played.and_then(|packed| packed.unpack(&position));
-        replay::annotate(&mut record, &position, m, score(&row, &position, white)?);
+        replay::annotate(&mut record, &position, m, score(&row, &position, white, self.scores)?);
         record.ply = whole(&row, PLY)?.unwrap_or(record.ply);
         record.game = whole(&row, GAME)?.unwrap_or(self.rows);
         record.depth = whole(&row, DEPTH)?;
@@ -248,9 +186,10 @@ impl Table {
         Ok(record)
     }
 
-    /// Notice after the last row that zeros among its results count as draws, where ones and zeros alone leave it
-    /// open.
-    pub fn end(&self, path: &Path, notices: &Notices) {
+    /// Ends the table: appends the last position of evaluations, and notes that zeros among the results count as draws,
+    /// where ones and zeros alone leave it open.
+    pub fn end(&mut self, path: &Path, notices: &Notices, records: &mut Vec<Record>) {
+        records.extend(self.evaluations.as_mut().and_then(|all| all.end(path, notices)));
         if self.scale == Some(Scale::Signed) && self.won && !self.lost {
             let text = "results are 1 and 0, none is -1: 0 is read as a draw; write losses as -1, or results as 1.0, 0.5, 0.0";
             notices.add(path, text);
@@ -309,6 +248,7 @@ fn score<'a>(
     row: &impl TableRow<'a>,
     position: &Chess,
     white: bool,
+    scores: ScoreReading,
 ) -> std::result::Result<Option<i16>, LineError> {
     let turned = white && position.turn().is_black();
     let mate = row(SCORE).and_then(|text| text.strip_prefix('#').map(str::parse));
@@ -321,9 +261,14 @@ fn score<'a>(
         }
         return Ok(Some((if moves > 0 { MATE - plies } else { plies - MATE }) as i16));
     }
-    let no_score = |_| LineError::Column("score", "is not a whole number of centipawns in range");
-    let score = whole::<i16>(row, SCORE).map_err(no_score)?;
-    Ok(score.map(|score| if turned { score.saturating_neg() } else { score }))
+    let Some(text) = row(SCORE) else { return Ok(None) };
+    let whole = text.parse().ok().filter(|_| scores.scale.is_none());
+    let number = || text.parse().ok().and_then(|number| scores.centipawns(number));
+    let score = whole.or_else(number).ok_or(LineError::Column(
+        "score",
+        "is not a whole number of centipawns in range; scores in pawns need the factor 100",
+    ))?;
+    Ok(Some(if turned { score.saturating_neg() } else { score }))
 }
 
 /// The first move of a text, in UCI notation or else in SAN.
@@ -371,7 +316,11 @@ mod tests {
         }
         for bad in ["30.5", "0.35", "40000"] {
             let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, bad)]), false).unwrap_err();
-            assert_eq!(error.to_string(), "score is not a whole number of centipawns in range", "{bad}");
+            assert_eq!(
+                error.to_string(),
+                "score is not a whole number of centipawns in range; scores in pawns need the factor 100",
+                "{bad}"
+            );
         }
     }
 
@@ -393,7 +342,7 @@ mod tests {
         let said = |name: &str, texts: &[&str]| {
             let (mut table, notices) = (Table::default(), Notices::default());
             texts.iter().for_each(|text| assert!(table.result(text).is_ok(), "{text}"));
-            table.end(Path::new(name), &notices);
+            table.end(Path::new(name), &notices, &mut Vec::new());
             let said = notices.take();
             said.iter().any(|(path, text)| path == Path::new(name) && text.contains("read as a draw"))
         };

@@ -12,6 +12,7 @@ use crate::native::parquet_file::ParquetFile;
 use crate::native::values::Stored;
 use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
+use patzer_io::few_names;
 
 /// A column of a dataset in a file.
 pub struct FileColumn {
@@ -79,7 +80,7 @@ pub fn say(
     if !unknown.is_empty() {
         parts.push(format!(
             "left out are the columns {}, which are nested or no part of a dataset",
-            unknown.join(", ")
+            few_names(unknown)
         ));
     }
     if !missing.is_empty() {

@@ -2,6 +2,7 @@
 
 use shakmaty::Position;
 
+use crate::capabilities::Capabilities;
 use crate::native::columns::{Column, EMPTY};
 use crate::native::projection::Projection;
 use crate::replay;
@@ -10,6 +11,20 @@ use patzer_chess::packed::NO_EP;
 
 /// Columns without which there is no position with a result.
 pub const NEEDED: [&str; 3] = ["board", "stm", "result"];
+
+/// Facts of the columns that a file lacks.
+pub fn lacks(columns: &[&'static Column]) -> Capabilities {
+    let facts = [
+        ("halfmove", Capabilities::HALFMOVE),
+        ("fullmove", Capabilities::FULLMOVE),
+        ("ply", Capabilities::PLY),
+        ("game", Capabilities::GAME),
+        ("move", Capabilities::MOVE),
+        ("to_end", Capabilities::DISTANCES),
+    ];
+    let lacking = facts.into_iter().filter(|(name, _)| columns.iter().any(|column| column.name == *name));
+    lacking.fold(Capabilities::NONE, |all, (_, fact)| all.and(fact))
+}
 
 /// The projected columns that a file lacks.
 #[derive(Debug, Clone, Default)]

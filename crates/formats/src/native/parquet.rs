@@ -20,7 +20,9 @@ use crate::native::parquet_file::ParquetFile;
 use crate::native::projection::Projection;
 use crate::native::readable::{READABLE, ReadableColumns};
 use crate::notices::Notices;
+use crate::score_reading::ScoreReading;
 use patzer_io::error::{Error, Result};
+use patzer_io::few_names;
 
 pub use crate::native::writer::{LEVEL, ROWS_PER_GROUP, Writer};
 
@@ -38,20 +40,21 @@ pub struct Dataset {
     checksums: bool,
     /// True if to check every record, since the file has no checksum of its footer.
     check_records: bool,
+    scores: ScoreReading,
     notices: Notices,
 }
 
 impl Dataset {
     pub fn open(path: &Path) -> Result<Dataset> {
-        Dataset::open_with(path, Notices::default())
+        Dataset::open_with(path, ScoreReading::default(), Notices::default())
     }
 
-    /// Opens a dataset whose notices go to a receiver.
-    pub fn open_with(path: &Path, notices: Notices) -> Result<Dataset> {
-        Dataset::of(ParquetFile::open(path)?, notices)
+    /// Opens a dataset with options for its scores, whose notices go to a receiver.
+    pub fn open_with(path: &Path, scores: ScoreReading, notices: Notices) -> Result<Dataset> {
+        Dataset::of(ParquetFile::open(path)?, scores, notices)
     }
 
-    pub(crate) fn of(file: ParquetFile, notices: Notices) -> Result<Dataset> {
+    pub(crate) fn of(file: ParquetFile, scores: ScoreReading, notices: Notices) -> Result<Dataset> {
         let names = file.top_level();
         let layout = Layout::of(|name| names.iter().any(|column| column.0 == name));
         let (mut columns, mut missing) = (Vec::new(), Vec::new());
@@ -66,11 +69,13 @@ impl Dataset {
                 "is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`; it has {} \
                  (a conversion with the mapping fen=NAME reads another)",
                 column.name,
-                names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+                few_names(&names.iter().map(|(name, _)| *name).collect::<Vec<_>>())
             );
             return Err(Error::data(file.path(), reason));
         }
         let (mut metadata, lost) = metadata_of(file.path(), file.metadata(), layout);
+        metadata.read_scores(None, scores);
+        metadata.lacks = metadata.lacks.and(missing::lacks(&missing));
         metadata.extra = extra_columns::all(file.metadata());
         metadata.readable = ReadableColumns::among(|name| names.iter().any(|column| column.0 == name));
         let unknown = file.schema().columns().iter().map(|column| column.path().parts()[0].as_str());
@@ -92,6 +97,7 @@ impl Dataset {
             provenance,
             checksums,
             check_records: !sealed,
+            scores,
             file,
             notices,
         })
@@ -305,6 +311,7 @@ impl Rows<'_> {
             if self.legality {
                 self.check(few)?;
             }
+            self.dataset.scores.apply(few, false);
             self.next += few.len();
         }
         self.left -= records.len();

@@ -17,7 +17,7 @@ const TARGET: f64 = 58.0;
 
 pub(super) fn section(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let report = settings.report;
-    let options = ReadOptions { format: None, notices: settings.notices.clone() };
+    let options = ReadOptions { notices: settings.notices.clone(), ..ReadOptions::default() };
     let metadata = AnyReader::open(path, &options)?.metadata().clone();
     report(Event::Started("counting", 0));
     let counted = stats::stats(&[path.to_path_buf()], &options, memory::default(), &|rows| {

@@ -95,7 +95,7 @@ pub(super) fn read(settings: &ReportSettings<'_>, source: OrMissing<Source>) -> 
 }
 
 fn load(source: &Source, settings: &ReportSettings<'_>) -> Result<Positions> {
-    let options = ReadOptions { format: source.format, notices: settings.notices.clone() };
+    let options = ReadOptions { notices: settings.notices.clone(), ..source.format.into() };
     let mut resolved = source.resolved;
     for path in &source.data {
         let reader = AnyReader::open(path, &options)?;
