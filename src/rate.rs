@@ -15,9 +15,10 @@ use patzer_stats::rating::{
     Results, Settings, White, bootstrap, covariance, fit,
 };
 
-const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
-    no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
-    same average and cannot be compared.\n\n\
+const EXAMPLES: &str = "Of the games only tags and the moves of a book are read. Two games of one opening and round with colours exchanged\n\
+    are one observation to the errors. Players who won all their games, or lost them, have no finite rating and are\n\
+    named at the end; --prior gives them one. Pools without a game between them have the same average and cannot be\n\
+    compared.\n\n\
     Examples:\n  \
     patzer rate games.pgn\n  \
     patzer rate *.pgn.gz --anchor \"Engine 1.0=3200\" --csv ratings.csv\n  \

@@ -248,3 +248,30 @@ fn games_of_players_with_too_few_are_counted_as_left_out() {
     let output = patzer(folder.path(), &["rate", "x.journal"]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("is a journal; name the PGN beside it"));
 }
+
+#[test]
+fn pairs_have_the_error_of_elo() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let game = |round: usize, white: &str, black: &str, result: &str| {
+        format!(
+            "[Round \"{round}\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n\n1. e4 {result}\n\n"
+        )
+    };
+    // Of 500 pairs A won one game and drew the other in 50, and won one and lost the other in the rest.
+    let pair = |round: usize| {
+        let second = if round.is_multiple_of(10) { "1/2-1/2" } else { "1-0" };
+        game(round, "A", "B", "1-0") + &game(round, "B", "A", second)
+    };
+    std::fs::write(folder.join("pairs.pgn"), (0..500).map(pair).collect::<String>()).unwrap();
+    let expected = json(folder, "elo pairs.pgn")["elo_error"].as_f64().unwrap();
+    for (options, within) in [("", 0.05), (" --bootstrap 1000 --seed 1", 0.1)] {
+        let line = format!("rate pairs.pgn --anchor B=0{options}");
+        let rated = json(folder, &line);
+        let found = rated["players"][0]["elo_error"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < within, "{line}: {found} {expected}");
+        assert_eq!(rated["games_paired"], 1000);
+    }
+    let said = done(folder, "rate pairs.pgn");
+    assert!(said.contains("1,000 in pairs of one opening with colours exchanged"), "{said}");
+}

@@ -1,13 +1,13 @@
 //! Openings scored by games: how often they end undecided, whom they favour, and how well they tell players apart.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Annotation, Event, GameSpan, Parser, Reader, Record, Tags, Token, outline};
+use patzer_pgn::{Annotation, Event, GameSpan, PairFinder, Parser, Reader, Record, Tags, Token, outline};
 use patzer_stats::{Estimate, Pentanomial, Trinomial};
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Epd;
@@ -161,7 +161,7 @@ impl Games {
         let balance = self.stronger();
         let (mut all, mut openings) = (Counts::default(), Vec::new());
         openings.resize_with(self.openings.names.len(), Counts::default);
-        let mut waiting = HashMap::<(usize, [usize; 2]), VecDeque<u8>>::new();
+        let mut finder = PairFinder::default();
         for &Played { opening, players: [white, black], points } in &self.games {
             for counts in [&mut all, &mut openings[opening]] {
                 match points {
@@ -170,11 +170,7 @@ impl Games {
                     _ => counts.games.losses += 1,
                 }
             }
-            let swapped = waiting.get_mut(&(opening, [black, white])).and_then(VecDeque::pop_front);
-            let Some(other) = swapped else {
-                waiting.entry((opening, [white, black])).or_default().push_back(points);
-                continue;
-            };
+            let Some(other) = finder.partner([white, black], opening, points) else { continue };
             // Half points of the player who has Black now.
             let pair = [other, 2 - points];
             let key = [white.min(black), white.max(black)];
@@ -200,7 +196,7 @@ impl Games {
             pairs_to_tell: ratio.map(|ratio| pairs * ratio.powi(2)).filter(|pairs| pairs.is_finite()),
             all: whole,
             unfinished: self.unfinished,
-            unpaired: waiting.values().map(VecDeque::len).sum::<usize>() as u64,
+            unpaired: finder.unpaired().count() as u64,
             openings: scored,
         }
     }

@@ -1,7 +1,8 @@
-//! Games by player pair, read from the White, Black and Result tags of PGN; moves are not parsed. Games are
-//! split before parsing, so a broken one costs no other.
+//! Games by player pair, read from the tags of PGN; of the moves only those of a book are read. Games are split before
+//! parsing, so a broken one costs no other.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,13 +10,13 @@ use rayon::prelude::*;
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Chunk, Event, Reader, tags};
-use patzer_stats::rating::{GameCounts, Results};
+use patzer_pgn::{Chunk, Event, PairFinder, Reader, opening_and_round, tags};
+use patzer_stats::rating::{EncounterCounts, GameCounts, Results};
 
 /// Reads files of games until `stop` is set; `progress` receives the bytes read so far.
 pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
     let mut reader = Reader::start(files.to_vec(), false)?;
-    let (mut pairs, mut counts) = (BTreeMap::new(), GameCounts::default());
+    let (mut read, mut counts) = (Encounters::default(), GameCounts::default());
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
@@ -28,7 +29,7 @@ pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Res
         }
         let parsed: Vec<Result<ChunkResults>> = batch.into_par_iter().map(parse).collect();
         for results in parsed {
-            results?.add_to(&mut pairs, &mut counts);
+            results?.add_to(&mut read, &mut counts);
         }
     }
     if counts.games_rated == 0 {
@@ -39,20 +40,42 @@ pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Res
             _ => Error::input(reason),
         });
     }
-    Ok((Results::new(pairs), counts))
+    Ok((Results::new(read.counts), counts))
+}
+
+/// Names of White and Black.
+type Names = (String, String);
+
+/// Games read so far, and results of those that may be one of a pair, by hashes of names, opening and round.
+#[derive(Default)]
+struct Encounters {
+    counts: BTreeMap<Names, EncounterCounts>,
+    finder: PairFinder<u64, u64, usize>,
 }
 
 #[derive(Default)]
 struct ChunkResults {
-    pairs: HashMap<(String, String), [u64; 3]>,
+    games: HashMap<Names, [u64; 3]>,
+    /// Games of a known opening or round: its hash, and the result.
+    in_rounds: Vec<(Names, u64, usize)>,
     counts: GameCounts,
 }
 
 impl ChunkResults {
-    fn add_to(self, pairs: &mut BTreeMap<(String, String), [u64; 3]>, counts: &mut GameCounts) {
-        for (names, new) in self.pairs {
-            let sum = pairs.entry(names).or_default();
-            *sum = [sum[0] + new[0], sum[1] + new[1], sum[2] + new[2]];
+    fn add_to(self, read: &mut Encounters, counts: &mut GameCounts) {
+        for (names, games) in self.games {
+            *read.counts.entry(names).or_default() += games.into();
+        }
+        for ((white, black), shared, result) in self.in_rounds {
+            let players = [hash(&white), hash(&black)];
+            let Some(first) = read.finder.partner(players, shared, result) else { continue };
+            // One encounter has the pairs of both orders.
+            let (names, [i, j]) = if white < black {
+                ((white, black), [result, first])
+            } else {
+                ((black, white), [first, result])
+            };
+            read.counts.entry(names).or_default().pairs[i][j] += 1;
         }
         counts.games += self.counts.games;
         counts.games_rated += self.counts.games_rated;
@@ -75,7 +98,8 @@ fn parse_chunk(chunk: &Chunk) -> ChunkResults {
     for span in &chunk.games {
         let header = &chunk.text[span.start..span.movetext];
         let (mut white, mut black, mut result) = (None, None, None);
-        for (name, value) in tags::Tags::new(header).iter() {
+        let all = tags::Tags::new(header);
+        for (name, value) in all.iter() {
             match name {
                 b"White" => white = Some(tags::plain(value)),
                 b"Black" => black = Some(tags::plain(value)),
@@ -90,7 +114,12 @@ fn parse_chunk(chunk: &Chunk) -> ChunkResults {
             (_, _, None) => "no_result",
             (Some(white), Some(black), Some(outcome)) if known(&white) && known(&black) => {
                 if white != black {
-                    results.pairs.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
+                    let names = (white.into_owned(), black.into_owned());
+                    let shared = opening_and_round(&all, &chunk.text[span.movetext..span.end]);
+                    if !shared.iter().all(|part| matches!(part.as_str(), "" | "?" | "-")) {
+                        results.in_rounds.push((names.clone(), hash(shared), outcome));
+                    }
+                    results.games.entry(names).or_default()[outcome] += 1;
                     results.counts.games_rated += 1;
                     continue;
                 }
@@ -101,6 +130,10 @@ fn parse_chunk(chunk: &Chunk) -> ChunkResults {
         *results.counts.games_skipped.entry(skipped).or_default() += 1;
     }
     results
+}
+
+fn hash(value: impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 /// 0 for a win of White, 1 for a draw, 2 for a win of Black.
@@ -135,11 +168,40 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let (results, counts) = read(&[path], &AtomicBool::new(false), |_| {}).unwrap();
         assert_eq!(results.players, ["A", "B"]);
-        let encounter = |white, black, wins, draws, losses| Encounter { white, black, wins, draws, losses };
+        let encounter = |white, black, wins, draws, losses| {
+            let pairs = [[0; 3]; 3];
+            Encounter { white, black, wins, draws, losses, pairs }
+        };
         assert_eq!(results.encounters, [encounter(0, 1, 1, 1, 0), encounter(1, 0, 0, 0, 1)]);
         assert_eq!(results.scores(), [[2, 1, 0], [0, 1, 2]]);
         assert_eq!((counts.games, counts.games_rated), (6, 3));
         assert_eq!(counts.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
+    }
+
+    #[test]
+    fn games_of_an_opening_or_round_with_colours_exchanged_are_pairs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        let game = |white: &str, black: &str, tag: &str, result: &str| {
+            format!(
+                "[White \"{white}\"]\n[Black \"{black}\"]\n[{tag}]\n[Result \"{result}\"]\n\n{result}\n\n"
+            )
+        };
+        let text = game("B", "A", "Round \"1.1\"", "0-1")
+            + &game("A", "B", "FEN \"x\"", "1/2-1/2")
+            + &game("A", "B", "Round \"1.2\"", "0-1")
+            + &game("B", "A", "FEN \"x\"", "1-0")
+            + &game("A", "B", "Round \"2\"", "1-0")
+            // Nothing says that these belong together.
+            + &game("A", "B", "Round \"?\"", "1-0")
+            + &game("B", "A", "Round \"?\"", "1-0");
+        std::fs::write(&path, text).unwrap();
+        let (results, _) = read(&[path], &AtomicBool::new(false), |_| {}).unwrap();
+        let [first, second] = &results.encounters[..] else { panic!("{results:?}") };
+        assert_eq!((first.wins, first.draws, first.losses), (2, 1, 1));
+        // A lost as White and won as Black; drew, and lost as Black.
+        assert_eq!(first.pairs, [[0, 0, 0], [1, 0, 0], [0, 0, 1]]);
+        assert_eq!((second.games(), second.pairs(), results.pairs()), (3, 0, 2));
     }
 
     #[test]

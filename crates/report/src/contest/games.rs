@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Annotation, Event, GameSpan, GameSplitter, Reader, Tags, Token, outline};
+use patzer_pgn::{Event, GameSpan, GameSplitter, Reader, Tags, Token, opening_and_round, outline};
 
 /// A game of a match, from its tags and comments.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -181,12 +181,12 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
             "0-1" => Some(-1),
             _ => None,
         };
-        let round = tag("Round");
+        let [opening, round] = opening_and_round(&tags, &text[game.movetext..game.end]);
         games.games.push(Game {
             reason: reason(&moves.last_comment, &tag("Termination")),
             plies: moves.took.len() as u32,
-            round: round.split('.').next().unwrap_or_default().to_string(),
-            opening: if fen.is_empty() { moves.opening } else { fen },
+            round,
+            opening,
             white,
             black,
             result,
@@ -197,27 +197,14 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
 #[derive(Default)]
 struct Moves {
     took: Vec<Option<MoveTotals>>,
-    /// Moves up to the last from a book.
-    opening: String,
     last_comment: String,
 }
 
 fn moves(text: &[u8]) -> Moves {
     let mut moves = Moves::default();
-    // The moves before an engine's first, and the length of the part from the book.
-    let (mut line, mut book, mut in_book) = (String::new(), 0, true);
     outline(text, |mark| match mark {
-        Token::Ply(text) => {
-            moves.took.push(None);
-            if in_book {
-                line.extend([" ", &String::from_utf8_lossy(text)]);
-            }
-        }
-        Token::Comment(text) if in_book && Annotation::parse(text).book => {
-            book = line.len();
-        }
+        Token::Ply(_) => moves.took.push(None),
         Token::Comment(text) => {
-            in_book = false;
             let comment = String::from_utf8_lossy(text);
             if let Some(last) = moves.took.last_mut() {
                 *last = search_info(&comment);
@@ -225,7 +212,6 @@ fn moves(text: &[u8]) -> Moves {
             moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
         }
     });
-    moves.opening = line[..book].trim_start().to_string();
     moves
 }
 
@@ -338,14 +324,5 @@ mod tests {
     #[test]
     fn a_file_without_games_is_refused() {
         assert!(read("nothing\n").unwrap_err().to_string().contains("holds no games"));
-    }
-
-    #[test]
-    fn moves_of_a_book_are_an_opening() {
-        let game = |moves: &str| format!("[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n");
-        let text =
-            game("1. e4 {book} e5 {book, mb=+0+0+0+0+0,} 2. Nf3 {+0.1/8 1s} Nc6 {book}") + &game("1. d4 d5");
-        let openings: Vec<String> = read(&text).unwrap().games.into_iter().map(|game| game.opening).collect();
-        assert_eq!(openings, ["e4 e5", ""]);
     }
 }

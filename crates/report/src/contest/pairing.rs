@@ -5,46 +5,36 @@ use std::collections::BTreeMap;
 use super::games::{Game, Games};
 use super::results::{Contest, Pair, Single};
 use patzer_match::SWAPPED;
+use patzer_pgn::PairFinder;
 
-/// Pairs neighbouring games of a round with equal opening and colours exchanged. White of the first game is the first
-/// player.
+/// Pairs the games of a round with equal opening and colours exchanged. White of the first game is the first player.
 pub fn of_games_alone(games: Games) -> Contest {
     let mut contest = Contest { players: players(&games), ..Contest::default() };
     let number = |name: &String| contest.players.iter().position(|known| known == name).unwrap_or(0);
     let mut openings: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut waiting: Vec<&Game> = Vec::new();
+    let mut finder = PairFinder::default();
     let single = |game: &Game| Single {
         players: [number(&game.white), number(&game.black)],
         half_points: (game.result.unwrap_or(0) + 1) as u8,
     };
-    for game in &games.games {
+    for (at, game) in games.games.iter().enumerate() {
         *contest.reasons.entry(game.reason.clone()).or_default() += 1;
         if game.result.is_none() {
             contest.without_result += 1;
             continue;
         }
-        let partner = waiting.iter().position(|other| {
-            other.white == game.black
-                && other.black == game.white
-                && other.opening == game.opening
-                && other.round == game.round
-        });
-        let Some(partner) = partner else {
-            // Concurrent games finish out of order, but not by much.
-            if waiting.len() >= 1_000 {
-                contest.singles.push(single(waiting.remove(0)));
-            }
-            waiting.push(game);
-            continue;
-        };
-        let [first, second] = [waiting.remove(partner), game].map(single);
+        let (players, shared) = ([&game.white, &game.black], (&game.opening, &game.round));
+        let Some((_, first)) = finder.partner(players, shared, (at, game)) else { continue };
+        let [first, second] = [first, game].map(single);
         let next = openings.len();
         let opening = *openings.entry(&game.opening).or_insert(next);
         let half_points = [first.half_points, 2 - second.half_points];
         let pair = Pair { players: first.players, half_points, colours: SWAPPED, opening };
         contest.pairs.push(if pair.players[0] <= pair.players[1] { pair } else { pair.turned() });
     }
-    contest.singles.extend(waiting.into_iter().map(single));
+    let mut unpaired: Vec<(usize, &Game)> = finder.unpaired().collect();
+    unpaired.sort_by_key(|(at, _)| *at);
+    contest.singles.extend(unpaired.into_iter().map(|(_, game)| single(game)));
     let fens = openings.into_iter().filter(|(fen, _)| !fen.is_empty());
     contest.openings = fens.map(|(fen, opening)| (opening, fen.to_string())).collect();
     contest.games = Ok(games);

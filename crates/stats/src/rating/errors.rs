@@ -1,6 +1,10 @@
 //! Errors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
 //! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
 //! covariance is a sandwich estimate with the variance under Davidson's model.
+//!
+//! The games of a pair depend on each other through their opening, so a pair is one observation: its variance is that
+//! of the pairs seen. One pair more, by the model, is counted in each encounter, so that few pairs that ended alike do
+//! not have an error of 0.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +14,7 @@ use super::fit::{Ratings, Settings, fit};
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
 use super::pool::{PoolStatus, pools, shift_to, unanchored_pools};
-use super::results::Results;
+use super::results::{Encounter, Results};
 use crate::Cholesky;
 use crate::special::normal_cdf;
 use patzer_chess::rng::{Rng, mix};
@@ -98,6 +102,7 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
         let direction = [(index[edge.white], 1.0), (index[edge.black], -1.0), (white, 1.0)];
         add(&mut information, &direction, [xx, xd, dd], problem);
         add(&mut score_variance, &direction, noise, problem);
+        add_pairs(&mut score_variance, &direction, edge, ratings);
     }
     pin(&mut information, ratings, problem, &index, free);
     let inverse = invert(&information)?;
@@ -127,6 +132,36 @@ fn centre(matrix: &mut [Vec<f64>], members: &[usize]) {
         for (&j, column) in members.iter().zip(&means) {
             matrix[i][j] += mean - row - column;
         }
+    }
+}
+
+/// Adds what the variance of pairs has more than that of their games by the model.
+fn add_pairs(
+    score_variance: &mut [Vec<f64>],
+    &[white, black, advantage]: &[(Option<usize>, f64); 3],
+    edge: &Edge,
+    Ratings { problem, state, .. }: &Ratings,
+) {
+    let pairs = edge.pairs.as_flattened().iter().sum::<u64>() as f64;
+    if pairs == 0.0 {
+        return;
+    }
+    let swapped = Edge { white: edge.black, black: edge.white, ..*edge };
+    // Chance and slope of the likelihood of each result, in the games of either colour.
+    let games = [edge, &swapped].map(|edge| {
+        let x = problem.difference(edge, state);
+        let slope = |result: [f64; 3]| problem.model.expand_counts(result, x, state.draw).gradient;
+        let slopes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(slope);
+        (problem.model.chances(x, state.draw), slopes)
+    });
+    let [(first_chances, first_slopes), (second_chances, second_slopes)] = games;
+    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        let seen = edge.pairs[i][j] as f64 - pairs * first_chances[i] * second_chances[j];
+        let weight = seen * pairs / (pairs + 1.0);
+        let ([first, draw], [second, second_draw]) = (first_slopes[i], second_slopes[j]);
+        let (by_player, by_white, by_draw) = (first - second, first + second, draw + second_draw);
+        let direction = [(white.0, by_player), (black.0, -by_player), (advantage.0, by_white)];
+        add(score_variance, &direction, [weight, weight * by_draw, weight * by_draw * by_draw], problem);
     }
 }
 
@@ -209,7 +244,7 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of `samples` resamples, drawn from the fitted model on the same schedule; `stop` ends it.
+/// Ratings of `samples` resamples, drawn from the fitted model, or of the pairs, on the same schedule; `stop` ends it.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
@@ -228,19 +263,7 @@ pub fn bootstrap(
         if stop.load(Ordering::Relaxed) {
             return Err(interrupt::error());
         }
-        let mut rng = Rng::new(mix(seed, u64::from(number)));
-        let mut sample = rated.clone();
-        for encounter in &mut sample.encounters {
-            let edge = Edge { white: encounter.white, black: encounter.black, counts: [0.0; 3] };
-            let x = ratings.problem.difference(&edge, &ratings.state);
-            let [w, d, _] = ratings.problem.model.chances(x, ratings.state.draw);
-            let mut counts = [0; 3];
-            for _ in 0..encounter.games() {
-                let u = rng.unit();
-                counts[usize::from(u >= w) + usize::from(u >= w + d)] += 1;
-            }
-            [encounter.wins, encounter.draws, encounter.losses] = counts;
-        }
+        let sample = resample(&rated, ratings, &mut Rng::new(mix(seed, u64::from(number))));
         let fitted = fit(&sample, &settings)?;
         progress();
         let rating = |i: usize| ratings.elo[i].and(fitted.elo[i]).unwrap_or(f64::NAN);
@@ -254,10 +277,55 @@ pub fn bootstrap(
     (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(RatingErrors::Samples)
 }
 
+/// Games of the same encounters: single ones by the model, pairs as those seen.
+fn resample(results: &Results, ratings: &Ratings, rng: &mut Rng) -> Results {
+    let (problem, state) = (&ratings.problem, &ratings.state);
+    let chances = |e: &Encounter| {
+        let edge = Edge { white: e.white, black: e.black, ..Edge::default() };
+        problem.model.chances(problem.difference(&edge, state), state.draw)
+    };
+    let game = |[w, d, _]: [f64; 3], rng: &mut Rng| {
+        let u = rng.unit();
+        usize::from(u >= w) + usize::from(u >= w + d)
+    };
+    let mut counts = Vec::with_capacity(results.encounters.len());
+    for e in &results.encounters {
+        let swapped = results.swapped(e).map_or(0, |at| results.encounters[at].pairs());
+        let (mut drawn, chances) = ([0; 3], chances(e));
+        (0..e.games() - e.pairs() - swapped).for_each(|_| drawn[game(chances, rng)] += 1);
+        counts.push(drawn);
+    }
+    for (at, e) in results.encounters.iter().enumerate() {
+        let Some(swapped) = results.swapped(e).filter(|_| e.pairs() > 0) else { continue };
+        let chances = [e, &results.encounters[swapped]].map(chances);
+        for _ in 0..e.pairs() {
+            let mut number = rng.below(e.pairs() as usize + 1) as u64;
+            let seen = e.pairs.as_flattened().iter().position(|&pairs| {
+                let is_here = number < pairs;
+                number = number.saturating_sub(pairs);
+                is_here
+            });
+            let [first, second] = match seen {
+                Some(seen) => [seen / 3, seen % 3],
+                None => chances.map(|chances| game(chances, rng)),
+            };
+            counts[at][first] += 1;
+            counts[swapped][second] += 1;
+        }
+    }
+    let mut sample = results.clone();
+    for (encounter, drawn) in sample.encounters.iter_mut().zip(counts) {
+        [encounter.wins, encounter.draws, encounter.losses] = drawn;
+    }
+    sample
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::rating::White;
+    use crate::rating::{EncounterCounts, White};
 
     fn games() -> Results {
         Results::of(&[
@@ -286,6 +354,68 @@ mod tests {
         assert_eq!(errors.error(1), Some(0.0));
         let los = errors.superiority(0, 1, ratings.elo[0].unwrap()).unwrap();
         assert!((los - 0.9960).abs() < 1e-3, "{los}");
+    }
+
+    /// Pairs of games between players of these ratings; half of the openings win for White, or for Black.
+    fn pairs(true_elo: &[f64], pairs: usize, seed: u64) -> Results {
+        let (mut rng, mut counts) = (Rng::new(seed), BTreeMap::<_, EncounterCounts>::new());
+        for (i, j) in (0..true_elo.len()).flat_map(|i| (i + 1..true_elo.len()).map(move |j| (i, j))) {
+            for _ in 0..pairs {
+                let bias = [-400.0, 0.0, 0.0, 400.0][rng.below(4)];
+                let mut game = |white: usize, black: usize| {
+                    let x = (true_elo[white] - true_elo[black] + bias) * Settings::default().unit();
+                    let [w, d, _] = ResultModel::Davidson.chances(x, 0.5);
+                    let u = rng.unit();
+                    let result = usize::from(u >= w) + usize::from(u >= w + d);
+                    counts.entry((white.to_string(), black.to_string())).or_default().games[result] += 1;
+                    result
+                };
+                let (first, second) = (game(i, j), game(j, i));
+                counts.entry((i.to_string(), j.to_string())).or_default().pairs[first][second] += 1;
+            }
+        }
+        Results::new(counts)
+    }
+
+    #[test]
+    fn errors_of_pairs_are_the_spread_of_ratings() {
+        let settings = Settings { white: White::Fixed(0.0), ..Settings::default() };
+        let truth = [2250.0, 2290.0, 2310.0, 2350.0];
+        let stated = |results: &Results| {
+            let ratings = fit(results, &settings).unwrap();
+            let error = covariance(&ratings, &settings).unwrap().error(0).unwrap();
+            (ratings.elo[0].unwrap(), error)
+        };
+        let (mut elo, mut error, mut single) = (Vec::new(), 0.0, 0.0);
+        const POOLS: u64 = 400;
+        for seed in 0..POOLS {
+            let mut results = pairs(&truth, 50, seed);
+            let (rating, of_pairs) = stated(&results);
+            elo.push(rating);
+            error += of_pairs / POOLS as f64;
+            results.encounters.iter_mut().for_each(|e| e.pairs = [[0; 3]; 3]);
+            single += stated(&results).1 / POOLS as f64;
+        }
+        let mean = elo.iter().sum::<f64>() / POOLS as f64;
+        let spread = Z95 * (elo.iter().map(|elo| (elo - mean).powi(2)).sum::<f64>() / POOLS as f64).sqrt();
+        assert!((error / spread - 1.0).abs() < 0.1, "{error} {spread}");
+        assert!(single > 1.2 * spread, "{single} {spread}");
+        for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
+            agreeing(&pairs(&truth, 50, 1), &Settings { model, ..settings.clone() }, 600, 4);
+        }
+    }
+
+    #[test]
+    fn pairs_that_ended_alike_have_an_error() {
+        let mut games = EncounterCounts { games: [8, 0, 0], ..EncounterCounts::default() };
+        games.pairs[0][0] = 8;
+        let names = |white: &str, black: &str| (white.to_string(), black.to_string());
+        let results = Results::new([(names("a", "b"), games), (names("b", "a"), [8, 0, 0].into())].into());
+        let settings = Settings { white: White::Fixed(0.0), ..Settings::default() };
+        let ratings = fit(&results, &settings).unwrap();
+        let error = covariance(&ratings, &settings).unwrap().error(0).unwrap();
+        // A ninth of the games' variance: of 16 games, of 1/4 each, it is 85.9 Elo.
+        assert!((error - 85.9 / 3.0).abs() < 1.0, "{error}");
     }
 
     /// Ratings with both kinds of errors, which agree for the first `players`.

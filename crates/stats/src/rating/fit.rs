@@ -80,7 +80,7 @@ impl Ratings {
     /// White's expected score; `None` if a player is unrated.
     pub fn expected(&self, white: usize, black: usize) -> Option<f64> {
         self.elo[white].and(self.elo[black])?;
-        let edge = Edge { white, black, counts: [0.0; 3] };
+        let edge = Edge { white, black, ..Edge::default() };
         Some(self.problem.model.score(self.problem.difference(&edge, &self.state), self.state.draw))
     }
 
@@ -111,6 +111,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
             white: e.white,
             black: e.black,
             counts: [e.wins as f64, e.draws as f64, e.losses as f64],
+            pairs: e.pairs,
         })
         .collect();
     let unit = settings.unit();
@@ -130,8 +131,9 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         // The virtual player meets everyone; with anchors its rating is free.
         // Draws would say that players draw with the average, and leave the draw parameter without a bound.
         let half = [settings.prior / 4.0, 0.0, settings.prior / 4.0];
-        edges.extend((0..n).map(|player| Edge { white: player, black: n, counts: half }));
-        edges.extend((0..n).map(|player| Edge { white: n, black: player, counts: half }));
+        let edge = |white, black| Edge { white, black, counts: half, ..Edge::default() };
+        edges.extend((0..n).map(|player| edge(player, n)));
+        edges.extend((0..n).map(|player| edge(n, player)));
         free.push(!settings.anchors.is_empty());
         start.push(0.0);
     }

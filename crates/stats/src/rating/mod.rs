@@ -14,4 +14,4 @@ pub use fit::{Ratings, Settings, White, fit};
 pub use likelihood::ResultModel;
 pub use pool::PoolStatus;
 pub use report::{RatingReport, ReportOptions};
-pub use results::{Encounter, GameCounts, Results};
+pub use results::{Encounter, EncounterCounts, GameCounts, Results};

@@ -4,11 +4,13 @@
 use super::likelihood::ResultModel;
 use patzer_io::error::{Error, Hint, Result};
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Edge {
     pub white: usize,
     pub black: usize,
     pub counts: [f64; 3],
+    /// Pairs of one of these games and one with colours exchanged, by both results.
+    pub pairs: [[u64; 3]; 3],
 }
 
 /// Parameters in natural units of Elo's scale.

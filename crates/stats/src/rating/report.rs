@@ -31,6 +31,8 @@ pub struct RatingReport {
     players_left_out: usize,
     #[serde(flatten)]
     counts: GameCounts,
+    /// Games that count as pairs, of one opening with colours exchanged.
+    games_paired: u64,
     /// Likelihood that the row's player is stronger than the column's, in the order of `players`.
     #[serde(skip_serializing_if = "Option::is_none")]
     los: Option<Vec<Vec<Option<f64>>>>,
@@ -142,6 +144,7 @@ impl RatingReport {
             },
             players_left_out: options.all_players - results.players.len(),
             counts,
+            games_paired: 2 * results.pairs(),
             los: square(options.los).map(|order| {
                 let row = |&i: &usize| order.iter().map(|&j| superior(i, j).filter(|_| i != j)).collect();
                 order.iter().map(row).collect()
@@ -304,6 +307,10 @@ impl fmt::Display for RatingReport {
         let skipped: String = skipped.map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect();
         let (games, rated) = (counted(self.counts.games, "game"), grouped(self.counts.games_rated));
         write!(f, "\n{games} read, {rated} with names and a result{skipped}")?;
+        if self.games_paired > 0 {
+            let paired = grouped(self.games_paired);
+            write!(f, "\n{paired} in pairs of one opening with colours exchanged: errors are of pairs")?;
+        }
         if self.players_left_out > 0 {
             write!(f, "\n{} with too few games left out", counted(self.players_left_out as u64, "player"))?;
         }

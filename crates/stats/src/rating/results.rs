@@ -1,6 +1,7 @@
 //! Games by player pair, counted by result.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
@@ -13,11 +14,46 @@ pub struct Encounter {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
+    /// Pairs of one of these games and one with colours exchanged, by both results.
+    pub pairs: [[u64; 3]; 3],
 }
 
 impl Encounter {
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
+    }
+
+    pub fn pairs(&self) -> u64 {
+        self.pairs.as_flattened().iter().sum()
+    }
+}
+
+/// Games of one White against one Black by result: wins of White, draws and wins of Black.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EncounterCounts {
+    pub games: [u64; 3],
+    /// Pairs of one of these games and one with colours exchanged, by both results; either game is counted where its
+    /// White and Black are.
+    pub pairs: [[u64; 3]; 3],
+}
+
+impl From<[u64; 3]> for EncounterCounts {
+    fn from(games: [u64; 3]) -> EncounterCounts {
+        EncounterCounts { games, ..EncounterCounts::default() }
+    }
+}
+
+impl From<&Encounter> for EncounterCounts {
+    fn from(e: &Encounter) -> EncounterCounts {
+        EncounterCounts { games: [e.wins, e.draws, e.losses], pairs: e.pairs }
+    }
+}
+
+impl AddAssign for EncounterCounts {
+    fn add_assign(&mut self, other: EncounterCounts) {
+        let sums = self.games.iter_mut().chain(self.pairs.as_flattened_mut());
+        let others = other.games.iter().chain(other.pairs.as_flattened());
+        sums.zip(others).for_each(|(sum, other)| *sum += other);
     }
 }
 
@@ -52,25 +88,32 @@ impl Results {
         Ok(anchors)
     }
 
-    /// From wins of White, draws and wins of Black by the names of White and Black.
-    pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
+    /// From counts of games by the names of White and Black.
+    pub fn new<C: Into<EncounterCounts>>(counts: BTreeMap<(String, String), C>) -> Results {
         let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();
         players.sort();
         players.dedup();
         let index = |name: &String| players.binary_search(name).unwrap_or(0);
-        let encounter = |((white, black), [wins, draws, losses]): (&(String, String), &[u64; 3])| Encounter {
-            white: index(white),
-            black: index(black),
-            wins: *wins,
-            draws: *draws,
-            losses: *losses,
+        let encounter = |((white, black), counts): ((String, String), C)| {
+            let EncounterCounts { games: [wins, draws, losses], pairs } = counts.into();
+            Encounter { white: index(&white), black: index(&black), wins, draws, losses, pairs }
         };
-        let encounters = counts.iter().map(encounter).filter(|e| e.games() > 0).collect();
+        let encounters = counts.into_iter().map(encounter).filter(|e| e.games() > 0).collect();
         Results { encounters, players }
     }
 
     pub fn games(&self) -> u64 {
         self.encounters.iter().map(Encounter::games).sum()
+    }
+
+    /// Number of pairs of games with colours exchanged.
+    pub fn pairs(&self) -> u64 {
+        self.encounters.iter().map(Encounter::pairs).sum()
+    }
+
+    /// Place of the encounter with colours exchanged.
+    pub(super) fn swapped(&self, of: &Encounter) -> Option<usize> {
+        self.encounters.binary_search_by_key(&(of.black, of.white), |e| (e.white, e.black)).ok()
     }
 
     pub fn scores(&self) -> Vec<[u64; 3]> {
@@ -104,9 +147,9 @@ impl Results {
         counts.leave_out("left_out", self.games() - kept.games());
         let results = kept.encounters.iter().map(|e| {
             let name = |player: usize| kept.players[player].clone();
-            ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
+            ((name(e.white), name(e.black)), e)
         });
-        Results::new(results.collect())
+        Results::new::<&Encounter>(results.collect())
     }
 
     /// Puts players' games under one name; a game between two names of one player is none.
@@ -131,22 +174,21 @@ impl Results {
         reason: &'static str,
         counts: &mut GameCounts,
     ) -> Result<Results> {
-        let mut pairs: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
+        let mut counted: BTreeMap<(String, String), EncounterCounts> = BTreeMap::new();
         let mut dropped = 0;
         for e in &self.encounters {
             let (white, black) = (name(e.white), name(e.black));
             if keep(&white, &black) {
-                let sum = pairs.entry((white, black)).or_default();
-                *sum = [sum[0] + e.wins, sum[1] + e.draws, sum[2] + e.losses];
+                *counted.entry((white, black)).or_default() += e.into();
             } else {
                 dropped += e.games();
             }
         }
-        if pairs.is_empty() {
+        if counted.is_empty() {
             return Err(Error::input("no game of the players to rate is left"));
         }
         counts.leave_out(reason, dropped);
-        Ok(Results::new(pairs))
+        Ok(Results::new(counted))
     }
 }
 
