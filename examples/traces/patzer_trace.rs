@@ -38,10 +38,9 @@ impl Position {
         fields.extend(["0", "1"].iter().skip(fields.len() - 4));
         let from = rest.find(['[', '"', '|']).ok_or(NO_RESULT)?;
         let (score, rest) = match rest[from..].strip_prefix('|') {
-            Some(text) => text
-                .split_once('|')
-                .map(|(score, rest)| (Some(score.trim().into()), rest))
-                .ok_or(NO_RESULT)?,
+            Some(text) => {
+                text.split_once('|').map(|(score, rest)| (Some(score.trim()), rest)).ok_or(NO_RESULT)?
+            }
             None => (None, &rest[from + 1..]),
         };
         let result = rest.trim_start();
@@ -50,6 +49,7 @@ impl Position {
             return Err(NO_RESULT);
         }
         let game = result.split_once('|').filter(|_| score.is_some()).map(|(_, game)| game.trim().into());
+        let score = score.filter(|score| !score.is_empty()).map(str::to_string);
         Ok(Some(Position { fen: fields.join(" "), result: result[..end].into(), score, game }))
     }
 }

@@ -57,6 +57,6 @@ for number, line in enumerate(sys.stdin, 1):
     fen, score, result, game = found.groups()
     phase, counts = trace(fen)
     facts = [f"game={game}"] if game else []
-    facts += [f"score={score.strip()}"] if score else []
+    facts += [f"score={score.strip()}"] if score and score.strip() else []
     pairs = (f"{index}:{count}" for index, count in sorted(counts.items()) if count)
     print(result, phase, *facts, *pairs)

@@ -274,6 +274,10 @@ fn leaves_are_written_as_text_with_their_games() {
     let text = std::fs::read_to_string(here.join("leaves.txt")).unwrap();
     let read = positions(&here.join("leaves.txt"));
     assert!(labelled.len() == 12 && labelled.iter().any(|record| record.leaf.unwrap().board != record.board));
+    done(here, "data convert leaves.txt -o plain.epd");
+    said(here, "data convert plain.epd --dialect leaf -o unscored.txt");
+    let text_without = std::fs::read_to_string(here.join("unscored.txt")).unwrap();
+    assert!(text_without.lines().nth(2).unwrap().ends_with(" | | 0.0 | 2"), "{text_without}");
     for ((record, read), line) in labelled.iter().zip(&read).zip(text.lines()) {
         let leaf = record.leaf.unwrap();
         assert_eq!((read.board, read.turn, read.result), (leaf.board, leaf.turn, -1), "{line}");

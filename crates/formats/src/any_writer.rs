@@ -126,7 +126,9 @@ fn writer(
 pub struct AnyWriter {
     path: PathBuf,
     format: &'static Format,
+    /// Score of unscored positions, where the format needs one.
     no_score: Option<i16>,
+    needs: Capabilities,
     /// Facts left as they are: the format carries them, or the inputs lack them.
     keeps: Capabilities,
     writer: Box<dyn PositionWriter>,
@@ -165,9 +167,10 @@ impl AnyWriter {
             );
         }
         let of_dialect = match target.dialect {
-            Some(Dialect::Leaf) => Capabilities::LEAF.and(Capabilities::GAME),
+            Some(Dialect::Leaf) => Capabilities::LEAF.and(Capabilities::GAME).and(Capabilities::NO_SCORE),
             _ => Capabilities::NONE,
         };
+        let needs = if of_dialect.is_none() { format.needs } else { Capabilities::NONE };
         let units = &metadata.score_units;
         if units.len() > 1 {
             let text =
@@ -186,7 +189,8 @@ impl AnyWriter {
         Ok(AnyWriter {
             path: path.to_path_buf(),
             format,
-            no_score: target.no_score,
+            no_score: target.no_score.filter(|_| needs.contains(Capabilities::SCORE)),
+            needs,
             keeps: format.carries.and(metadata.lacks).and(of_dialect),
             writer,
             extra: carried.extra,
@@ -217,7 +221,7 @@ impl AnyWriter {
     pub fn write_with(&mut self, records: &[Record], extra: Option<Vec<ExtraRow>>) -> Result<()> {
         let empty = || vec![ExtraRow::default(); records.len()];
         let extra = (!self.extra.is_empty()).then(|| extra.unwrap_or_else(empty));
-        if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
+        if self.format.carries == Capabilities::ALL && self.needs == Capabilities::NONE {
             self.written.positions += records.len() as u64;
             return match extra {
                 Some(rows) => self.writer.write_with(records, rows).map(drop),
@@ -228,8 +232,7 @@ impl AnyWriter {
         let (mut lost, mut rows) = ([0u64; 32], Vec::new());
         for (nth, record) in records.iter().enumerate() {
             let mut record = *record;
-            let needs_score = self.format.needs.contains(Capabilities::SCORE);
-            record.score = record.score.or(self.no_score.filter(|_| needs_score));
+            record.score = record.score.or(self.no_score);
             let holds = Capabilities::of(&record);
             if let Some(reason) = self.refusal(&record, holds) {
                 *self.written.dropped.entry(reason).or_default() += 1;
@@ -258,7 +261,7 @@ impl AnyWriter {
     }
 
     fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {
-        let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
+        let lacks = |fact| self.needs.contains(fact) && !holds.contains(fact);
         let refused = |fact| self.format.refuses.contains(fact) && holds.contains(fact);
         match () {
             () if record.board.count() > 32 => Some("more_than_32_pieces"),

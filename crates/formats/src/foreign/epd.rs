@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use shakmaty::{Chess, Color};
+use shakmaty::Chess;
 
 use crate::capabilities::Capabilities;
 use crate::codec::PositionReader;
@@ -207,6 +207,7 @@ fn outcome(rest: &str, scores: ScoreReading) -> std::result::Result<(Option<i16>
             rest.split_once('|').map_or((None, rest), |(score, result)| (Some(score), result));
         let result = result.split_once('|').map_or(result, |(result, _)| result);
         let read = |score: &str| scores.centipawns(number(score.as_bytes())?.into());
+        let score = score.filter(|score| !score.trim().is_empty());
         let score = score.map(|score| read(score).ok_or(NO_SCORE)).transpose()?;
         return Ok((score, result_of(result).ok_or(NO_RESULT)?));
     }
@@ -267,7 +268,7 @@ pub fn recognise(head: &[u8]) -> bool {
     })
 }
 
-/// Appends the line of a record; in the dialects with scores a missing one becomes 0.
+/// Appends the line of a record; in [`Dialect::Pipe`] a missing score becomes 0.
 pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
     let index = usize::from((record.result.signum() + 1) as u8);
     let (words, number) = (["0-1", "1/2-1/2", "1-0"][index], ["0.0", "0.5", "1.0"][index]);
@@ -276,16 +277,19 @@ pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
         (Dialect::Leaf, Some(leaf)) => fen::four(line, &leaf.board, leaf.turn, NO_EP),
         _ => fen::six(line, record),
     }
+    let of_white = |score: i16| record.turn.fold_wb(score, score.saturating_neg());
     // Writing to a vector cannot fail.
     let _ = match dialect {
         Dialect::C9 => writeln!(line, " c9 \"{words}\";"),
         Dialect::Quoted => writeln!(line, " \"{words}\""),
         Dialect::Bracket => writeln!(line, " [{number}]"),
-        Dialect::Pipe | Dialect::Leaf => {
-            let score = record.score.unwrap_or(0);
-            let score = if record.turn == Color::White { score } else { score.saturating_neg() };
-            let game = (dialect == Dialect::Leaf).then(|| format!(" | {}", record.game));
-            writeln!(line, " | {score} | {number}{}", game.unwrap_or_default())
+        Dialect::Pipe => {
+            let score = record.score.map_or(0, of_white);
+            writeln!(line, " | {score} | {number}")
+        }
+        Dialect::Leaf => {
+            let score = record.score.map_or_else(String::new, |score| format!("{} ", of_white(score)));
+            writeln!(line, " | {score}| {number} | {}", record.game)
         }
     };
 }
@@ -293,6 +297,7 @@ pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shakmaty::Color;
 
     #[test]
     fn every_dialect_is_read() {
@@ -325,7 +330,8 @@ mod tests {
         assert_eq!(number_after(&format!("{fen} | 0 | [0.5]")), None);
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);
         assert_eq!(decode(&format!("{fen} [1.0]")).unwrap().halfmove, 2);
-        for score in ["40000", "35.7", ""] {
+        assert_eq!(decode(&format!("{fen} | | 0.5 | 3")).unwrap().score, None);
+        for score in ["40000", "35.7", "x"] {
             let error = decode(&format!("{fen} | {score} | 1.0")).unwrap_err().to_string();
             assert!(error.contains("the score between the bars is not a whole number"), "{error}");
         }

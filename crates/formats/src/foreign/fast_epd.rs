@@ -205,6 +205,7 @@ fn outcome(rest: &[u8]) -> Result<(f32, Option<f32>), &'static str> {
     let text = std::str::from_utf8(inside).map_err(|_| NO_RESULT)?;
     let (score, result) = text.split_once('|').map_or((None, text), |(score, result)| (Some(score), result));
     let result = result.split_once('|').map_or(result, |(result, _)| result);
+    let score = score.filter(|score| !score.trim().is_empty());
     let score = score.map(|score| epd::whole(score.as_bytes()).ok_or(NO_SCORE)).transpose()?;
     Ok((epd::result_of(result).ok_or(NO_RESULT)?, score.map(f32::from)))
 }
@@ -258,6 +259,7 @@ mod tests {
             (" 17 [1.0]", 1.0, None),
             (" | 25 | 1.0", 1.0, Some(25.0)),
             (" | 25 | 1.0 | 17", 1.0, Some(25.0)),
+            (" | | 1.0 | 17", 1.0, None),
             (" 9 c9 \"1-0\"; hmvc 4; fmvn 30;", 1.0, None),
             (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),
             // Results between, and scores with a decimal point, as other tuners write them.
