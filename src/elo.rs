@@ -55,7 +55,7 @@ fn counts<const N: usize>(text: &str) -> std::result::Result<[u64; N], Error> {
 pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
     if !args.files.is_empty() {
-        patzer_io::interrupt::listen();
+        patzer_io::interrupt::listen()?;
         return ui.result(&files::statistics(args, &test, ui)?);
     }
     let games = args.wdl.map(|[wins, draws, losses]| Trinomial { wins, draws, losses });

@@ -219,7 +219,7 @@ fn write(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let output = (!args.dry_run).then_some(args.output.as_path());
     check_outputs(output, args.rejects.as_deref(), &games)?;
     check_named_once(&games)?;
-    interrupt::listen();
+    interrupt::listen()?;
     let mut notices = Notices::new("extract", &games, ui);
     let outcome = extract(&games, output, pipeline, &settings, &mut |notice| notices.take(notice));
     notices.clear_bar();

@@ -53,7 +53,7 @@ pub fn play_match<S: Standings>(
     ui: &Ui,
 ) -> Result<FinishedMatch<S>> {
     let MatchRun { play, pgn, .. } = *run;
-    interrupt::listen();
+    interrupt::listen()?;
     let stop = interrupt::flag();
     let openings = play.openings(ui)?;
     // A tuning plays on with values of which the engine crashes: they lose.

@@ -71,7 +71,7 @@ fn differences(text: &str) -> std::result::Result<Differences, &'static str> {
 }
 
 pub fn run(args: &PlanArgs, ui: &Ui) -> Result<Status> {
-    patzer_io::interrupt::listen();
+    patzer_io::interrupt::listen()?;
     let test = &args.hypotheses.test()?;
     let given = Conditions { draws: args.draws, bias: args.bias };
     let conditions = args.like.as_deref().map_or(Ok(given), |file| conditions_of(file, ui))?;

@@ -140,7 +140,7 @@ impl fmt::Display for PuzzlesResult {
 }
 
 pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let (mut puzzles, mut bad) = (Vec::new(), 0);
     for path in &args.files {
         let found = read(path)?;

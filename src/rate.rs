@@ -160,7 +160,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         prior: args.prior,
     };
     unanchored.check()?;
-    interrupt::listen();
+    interrupt::listen()?;
     let (read, mut counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
         read(&args.games, interrupt::flag(), |bytes| bar.set_position(bytes))
     })?;

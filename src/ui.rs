@@ -89,7 +89,7 @@ impl Ui {
     }
 
     fn print(&self, text: &str) -> Result<()> {
-        match writeln!(std::io::stdout().lock(), "{text}") {
+        match patzer_io::stdout().write_all(format!("{text}\n").as_bytes()) {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
             _ => Ok(()),
         }

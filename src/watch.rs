@@ -95,7 +95,7 @@ impl WatchedStandings for SpsaState {
 
 pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
     let file = &args.file;
-    interrupt::listen();
+    interrupt::listen()?;
     let pgn = if is_journal(file) { file.with_extension("pgn") } else { file.clone() };
     let mut watch = Watch::open(&journal_of(file), pgn)?;
     let bar = ui.progress("watch", 0);

@@ -19,6 +19,6 @@ commands! {
 }
 
 pub fn run(args: &BookArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     args.command.run(ui)
 }

@@ -32,7 +32,7 @@ pub struct CardArgs {
 }
 
 pub fn run(args: &CardArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
     if let Some(output) = &args.output {
         check_output(output, [&file], "inputs")?;

@@ -108,7 +108,7 @@ pub fn readable(text: &str) -> Result<ReadableColumns> {
 }
 
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     check_output(&args.output, &args.inputs, "inputs")?;
     warn_of_repeated(&args.inputs, ui);
     let format = match args.format {

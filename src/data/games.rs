@@ -40,7 +40,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data games positions.parquet --per-file 10000 -o games.pgn";
 
 pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     check_output(&args.output, &args.data, "inputs")?;
     warn_of_repeated(&args.data, ui);
     let started = Instant::now();

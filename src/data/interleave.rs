@@ -48,7 +48,7 @@ fn weighted(text: &OsStr) -> Result<(PathBuf, f64)> {
 }
 
 pub fn run(args: &InterleaveArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let started = Instant::now();
     let named = args.data.iter().map(|text| weighted(text)).collect::<Result<Vec<_>>>()?;
     let paths: Vec<PathBuf> = named.iter().map(|(path, _)| path.clone()).collect();

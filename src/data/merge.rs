@@ -57,7 +57,7 @@ pub struct MergeArgs {
 }
 
 pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let started = Instant::now();
     check_output(&args.output, &args.data, "inputs")?;
     warn_of_repeated(&args.data, ui);

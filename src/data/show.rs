@@ -56,7 +56,7 @@ const DEFAULT: &str = "row,game,ply,fen,san,score,depth,result,flags";
 const COUNT: u64 = 20;
 
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
     let parts = RowGroups::open(&file, ui.read_options(args.input.input_format))?;

@@ -39,7 +39,7 @@ pub struct ShuffleArgs {
 }
 
 pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let started = Instant::now();
     let data = args.formats.open(&args.data, ui)?;
     let memory = args.memory.unwrap_or_else(memory::default);

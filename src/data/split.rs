@@ -50,7 +50,7 @@ pub struct SplitArgs {
 }
 
 pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let started = Instant::now();
     let parts = parts(args)?;
     parts.iter().try_for_each(|part| check_output(&part.output, [&args.data], "inputs"))?;

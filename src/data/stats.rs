@@ -48,7 +48,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data stats --piece-target even.toml        a preset for `tune --filter even.toml`";
 
 pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let files = files_or_default(&args.data)?;
     warn_of_repeated(&files, ui);
     if let Some(path) = &args.piece_target {

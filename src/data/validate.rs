@@ -36,7 +36,7 @@ fn faults() -> String {
 }
 
 pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let mut outcome = Outcome { sound: true, positions: 0, files: Vec::new() };
     for file in files_or_default(&args.data)? {
         let report = ui.with_progress("validate", 0, |bar| {

@@ -18,6 +18,6 @@ commands! {
 }
 
 pub fn run(args: &EngineArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     args.command.run(ui)
 }

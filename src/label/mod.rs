@@ -136,7 +136,7 @@ impl fmt::Display for LabelResult {
 }
 
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     if args.teacher.is_asked() {
         return teacher::run(args, ui);
     }

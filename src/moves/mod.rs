@@ -26,7 +26,7 @@ commands! {
 }
 
 pub fn run(args: &MovesArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     args.command.run(ui)
 }
 

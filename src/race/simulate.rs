@@ -64,7 +64,7 @@ struct SimulationResult {
 }
 
 pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<Status> {
-    crate::interrupt::listen();
+    crate::interrupt::listen()?;
     let settings = args.allotment.settings(args.strengths.len(), args.against.is_some(), args.seed)?;
     if args.strengths.iter().any(|elo| !elo.is_finite()) {
         return Err(Error::usage("--strengths: write Elo of each candidate, such as 30,20,0"));

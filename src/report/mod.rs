@@ -68,7 +68,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer report new.nnue --data held-out.parquet";
 
 pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     if args.output != Path::new("-") {
         check_new_output(&args.output, args.runs.iter().chain(&args.data), "inputs")?;
     }

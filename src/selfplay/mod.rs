@@ -276,7 +276,7 @@ fn check(args: &SelfplayArgs, lineup: &Lineup, files: &Files) -> Result<()> {
 }
 
 pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     let args = &args.with_stored_arguments()?;
     let (files, choice) = (Files::of(&args.output)?, args.earlier.choice());
     files.check(choice)?;

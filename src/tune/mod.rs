@@ -223,7 +223,7 @@ fn change(before: Option<f64>, after: f64) -> String {
 }
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
+    interrupt::listen()?;
     args.command.as_ref().map_or_else(|| net::run(&args.network, ui), |command| command.run(ui))
 }
 

@@ -72,7 +72,7 @@ struct InputArgs {
 }
 
 pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
-    patzer_io::interrupt::listen();
+    patzer_io::interrupt::listen()?;
     match &args.command {
         Some(command) => command.run(ui),
         None => k::run(args, ui),

@@ -32,7 +32,8 @@ pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            // With fewer threads it takes longer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });

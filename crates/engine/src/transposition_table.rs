@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::{Mutex, PoisonError};
 
 use patzer_chess::PackedMove;
 use patzer_chess::huge_pages::{advise_huge_pages, try_with_capacity};
@@ -208,12 +209,19 @@ impl TranspositionTable {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = self.clusters.len();
         let share = count.div_ceil(cores).max(CLUSTERS_PER_THREAD);
-        let (first, rest) = self.clusters.split_at_mut(share.min(count));
-        std::thread::scope(|scope| {
-            for clusters in rest.chunks_mut(share) {
-                scope.spawn(|| clusters.fill_with(Cluster::default));
+        let shares = Mutex::new(self.clusters.chunks_mut(share));
+        let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some(clusters) = next() {
+                clusters.fill_with(Cluster::default);
             }
-            first.fill_with(Cluster::default);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..count.div_ceil(share) {
+                // With fewer threads it takes longer.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
         });
         self.age = AtomicU8::new(0);
     }

@@ -32,7 +32,7 @@ const HASH: usize = 16;
 const OVERHEAD: Duration = Duration::from_millis(5);
 
 pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
-    interrupt::listen();
+    interrupt::listen()?;
     let stop = interrupt::flag();
     let specs = engines::specs(settings)?;
     let test = sprt(settings, specs.len())?;

@@ -30,14 +30,15 @@ pub(crate) struct Hash {
 }
 
 impl Hash {
-    pub(crate) fn start() -> Hash {
+    pub(crate) fn start() -> Result<Hash> {
         let (blocks, receiver) = sync_channel::<Vec<u8>>(WAITING);
-        let thread = std::thread::spawn(move || {
+        let work = move || {
             let mut hash = Sha256::new();
             receiver.into_iter().for_each(|block| hash.update(block));
             hash
-        });
-        Hash { block: Vec::with_capacity(BLOCK), blocks, thread }
+        };
+        let thread = std::thread::Builder::new().spawn(work).map_err(Error::thread)?;
+        Ok(Hash { block: Vec::with_capacity(BLOCK), blocks, thread })
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -61,7 +62,7 @@ impl Hashed {
     pub fn create(path: &Path, companion: bool) -> Result<Hashed> {
         let out = Output::create(path)?;
         let hashed = companion && path != Path::new("-") && !patzer_io::is_stream(path);
-        Ok(Hashed { path: path.to_path_buf(), out, hash: hashed.then(Hash::start) })
+        Ok(Hashed { path: path.to_path_buf(), out, hash: hashed.then(Hash::start).transpose()? })
     }
 
     /// Renames the finished file to its final name, then writes the companion. If the process ends in between, the file

@@ -83,7 +83,7 @@ impl Input {
     /// Opens a file whose digest is wanted at its end.
     pub fn hashed(path: &Path) -> Result<Input> {
         let digest = FileDigest::default();
-        let (inner, hash) = (patzer_io::raw(path)?, Some(Hash::start()));
+        let (inner, hash) = (patzer_io::raw(path)?, Some(Hash::start()?));
         let raw = Box::new(Digested { inner, hash, length: 0, digest: digest.clone() });
         let input = Input::of(path, patzer_io::decompressed(raw).map_err(|e| Error::io(path, e))?)?;
         Ok(Input { digest, ..input })

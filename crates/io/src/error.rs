@@ -137,6 +137,11 @@ impl Error {
         Error::Usage(reason.into())
     }
 
+    /// The system has no thread left to start.
+    pub fn thread(source: std::io::Error) -> Error {
+        Error::input(format!("cannot start a thread ({source})")).hint(Hint::Threads)
+    }
+
     /// A value that a setting cannot have, or without a value a setting that is not possible here.
     pub fn setting(name: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Error {
         Error::Setting { name, value: value.to_string(), reason: reason.into() }

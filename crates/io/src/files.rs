@@ -5,12 +5,12 @@ mod bunzip;
 mod expansion;
 mod gunzip;
 mod output;
+mod read_at;
 mod regular;
 mod temporary;
 mod waiting;
 mod whole;
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -21,7 +21,9 @@ pub use output::{
     Output, check_writable, create_folder, destination, is_stream, named_again, remove_if_exists, same_file,
     sync_folder, write,
 };
+pub use read_at::{ReadAt, read_at};
 pub use temporary::{nameless_file, temporary_folder};
+pub use waiting::stdout;
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};
 
 /// Compression of an input.
@@ -65,14 +67,14 @@ pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return waiting::stdin().map_err(|e| Error::io(path, e));
     }
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let file = waiting::open_to_read(path).map_err(|e| Error::io(path, e))?;
     let about = file.metadata().map_err(|e| Error::io(path, e))?;
     if about.is_dir() {
         return Err(Error::data(path, "is a folder, not a file"));
     }
     // The size of devices and pipes says nothing, nor that of files of the kernel, which is 0.
     Ok(match about.is_file() {
-        true => Box::new(regular::Regular::new(file, about.len())),
+        true => Box::new(regular::Regular::new(path, file).map_err(|e| Error::io(path, e))?),
         false => Box::new(waiting::Waiting(file)),
     })
 }

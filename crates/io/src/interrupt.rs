@@ -54,25 +54,25 @@ pub fn report_file_limits() {
 }
 
 /// Starts to listen for SIGINT, SIGTERM and, unless it is ignored as by `nohup`, SIGHUP; later calls do nothing.
-pub fn listen() {
-    static LISTENING: OnceLock<()> = OnceLock::new();
-    LISTENING.get_or_init(on_signal);
+///
+/// # Errors
+/// There is no thread to listen with.
+pub fn listen() -> Result<()> {
+    static LISTENING: AtomicBool = AtomicBool::new(false);
+    if LISTENING.swap(true, Ordering::SeqCst) { Ok(()) } else { on_signal() }
 }
 
 #[cfg(unix)]
-fn on_signal() {
+fn on_signal() -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // Without a handler the signal keeps its default action.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return Ok(()) };
     let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if ignores(&about, SIGHUP) == Some(false) {
         let _ = signals.add_signal(SIGHUP);
     }
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            request(128 + signal as u8);
-        }
-    });
+    let work = move || signals.forever().for_each(|signal| request(128 + signal as u8));
+    std::thread::Builder::new().spawn(work).map(drop).map_err(Error::thread)
 }
 
 /// Tests whether a process ignores a signal, by the text of its `/proc/PID/status`.
@@ -84,9 +84,10 @@ fn ignores(about: &str, signal: i32) -> Option<bool> {
 }
 
 #[cfg(not(unix))]
-fn on_signal() {
+fn on_signal() -> Result<()> {
     // The only error is an existing handler.
     let _ = ctrlc::set_handler(|| request(SIGINT));
+    Ok(())
 }
 
 fn request(code: u8) {

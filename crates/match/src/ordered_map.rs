@@ -103,7 +103,7 @@ pub fn run_into<W, T: Send>(
             };
             if let Err(error) = builder.spawn_scoped(scope, worker) {
                 halt.store(true, Ordering::Relaxed);
-                return Err(Error::internal(format!("no thread for game {thread}: {error}")));
+                return Err(Error::thread(error));
             }
         }
         drop(sender);

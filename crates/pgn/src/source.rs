@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use super::game::GameError;
 use super::split::{GameSpan, GameSplitter};
-use patzer_io::error::{Error, Hint, Result};
+use patzer_io::error::{Error, Result};
 use patzer_io::{Digest, interrupt};
 
 /// Chunk size in bytes: small enough that a chunk's records fit the second-level cache and that allocators reuse the
@@ -92,7 +92,7 @@ impl Reader {
                     }
                 }
             })
-            .map_err(|e| Error::input(format!("cannot start the reader thread ({e})")).hint(Hint::Threads))?;
+            .map_err(Error::thread)?;
         Ok(Reader { events, bytes, files: count, thread: Some(thread) })
     }
 

@@ -206,7 +206,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             std::mem::swap(&mut batch, &mut ahead);
             (self.report)(Event::Advanced(batch.records.len() as u64));
             more = std::thread::scope(|scope| {
-                let reading = scope.spawn(|| ahead.read(files, &rules));
+                let work = || ahead.read(files, &rules);
+                let reading = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::thread)?;
                 batch.offer(&mut seen, &mut self.account, self.take)?;
                 reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })?;

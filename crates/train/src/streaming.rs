@@ -88,7 +88,8 @@ impl Preview {
         let (identity, sample) = (format!("{sources} {}", self.positions), self.sample.clone());
         let (sender, mut loader) = StreamLoader::new(superbatch, settings.seed, identity, sample);
         std::thread::scope(|scope| {
-            let reader = scope.spawn(|| send(data, split, settings, self.scores, sender));
+            let work = || send(data, split, settings, self.scores, sender);
+            let reader = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::thread)?;
             let outcome = fit_stage(&mut loader, &self.validation, settings, earlier, compute, callbacks);
             // The reader stops once the receiver is gone.
             drop(loader);

@@ -98,6 +98,7 @@ fn parse(header: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use patzer_io::ReadAt;
 
     #[test]
     fn a_header_says_whether_there_is_a_checksum() {
@@ -117,7 +118,8 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap();
         let checksum = |header: &[u8]| {
             std::fs::write(path.path(), header).unwrap();
-            has_checksum(&Positioned::new(path.reopen().unwrap()).unwrap(), 0).unwrap()
+            let file = ReadAt::nameless(path.reopen().unwrap());
+            has_checksum(&Positioned::new(file, header.len() as u64), 0).unwrap()
         };
         // A data page of one value, with statistics: the largest value has some bytes, whose number takes two of them.
         let header = |length: u16| {

@@ -18,6 +18,7 @@ use crate::native::page_header::{self, Pages};
 use crate::native::positioned::Positioned;
 use crate::native::sound_pages::SoundPages;
 use crate::spooled;
+use patzer_io::ReadAt;
 use patzer_io::error::{Error, Result};
 
 /// Rows that repeat are packed to almost nothing. No column of positions has as many to a byte of the whole file, but a
@@ -113,16 +114,18 @@ impl ParquetFile {
 
 /// Opens a file that is not empty, or the copy of a stream.
 fn open_file(path: &Path) -> Result<Positioned> {
-    let copy = spooled::find(path).map_err(|e| Error::io(path, e))?;
-    let file = copy.map_or_else(|| File::open(path), Ok).map_err(|e| Error::io(path, e))?;
-    let about = file.metadata().map_err(|e| Error::io(path, e))?;
+    let fault = |e| Error::io(path, e);
+    let copy = spooled::find(path).map_err(fault)?;
+    let (copied, file) = (copy.is_some(), copy.map_or_else(|| File::open(path), Ok).map_err(fault)?);
+    let about = file.metadata().map_err(fault)?;
     if about.is_dir() {
         return Err(Error::data(path, "is a folder, not a file"));
     }
     if about.len() == 0 {
         return Err(Error::data(path, "is empty"));
     }
-    Positioned::new(file).map_err(|e| Error::io(path, e))
+    let file = if copied { ReadAt::nameless(file) } else { ReadAt::new(path, file).map_err(fault)? };
+    Ok(Positioned::new(file, about.len()))
 }
 
 /// Checks the numbers of a footer that decide what is read.

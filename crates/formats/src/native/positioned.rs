@@ -10,16 +10,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
+use patzer_io::ReadAt;
+
 #[derive(Clone)]
 pub struct Positioned {
-    file: Arc<File>,
+    file: Arc<ReadAt>,
     length: u64,
 }
 
 impl Positioned {
-    pub fn new(file: File) -> io::Result<Positioned> {
-        let length = file.metadata()?.len();
-        Ok(Positioned { file: Arc::new(file), length })
+    pub fn new(file: ReadAt, length: u64) -> Positioned {
+        Positioned { file: Arc::new(file), length }
     }
 
     pub fn cursor(&self, at: u64) -> Cursor {
@@ -28,13 +29,13 @@ impl Positioned {
 }
 
 pub struct Cursor {
-    file: Arc<File>,
+    file: Arc<ReadAt>,
     at: u64,
 }
 
 impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = read_at(&self.file, buffer, self.at)?;
+        let read = self.file.read_at(buffer, self.at)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -62,7 +63,7 @@ impl ChunkReader for Positioned {
 
 pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {
-        match read_at(file, buffer, at) {
+        match patzer_io::read_at(file, buffer, at) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => {
                 buffer = &mut buffer[read..];
@@ -73,14 +74,4 @@ pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Res
         }
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
 }

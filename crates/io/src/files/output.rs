@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::BUFFER;
+use super::{BUFFER, waiting};
 use crate::companion_path::companion_path;
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -75,7 +75,7 @@ fn temporary(folder: &Path, becomes: &Path) -> io::Result<tempfile::NamedTempFil
     let prefix = format!(".patzer-{}-", name.chars().take(50).collect::<String>());
     sweep(folder, &prefix);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix);
+    builder.prefix(&prefix).rand_bytes(RANDOM);
     // tempfile's default is 0600; the umask applies to 0666.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -91,10 +91,21 @@ fn temporary(folder: &Path, becomes: &Path) -> io::Result<tempfile::NamedTempFil
     }
 }
 
+/// Letters and digits after the prefix of a temporary file's name.
+const RANDOM: usize = 6;
+
 /// Removes temporary files that no process holds. A file system without locks keeps them.
 fn sweep(folder: &Path, prefix: &str) {
+    let is_ours = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let random = name.strip_prefix(prefix).unwrap_or_default();
+        random.len() == RANDOM
+            && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            // Opening a pipe would wait for its other end.
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(prefix)
+        if is_ours(&entry)
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
@@ -108,9 +119,10 @@ impl Output {
     pub fn create(path: &Path) -> Result<Output> {
         let stream = |out| Target::Stream(BufWriter::with_capacity(BUFFER, out));
         let target = if path == Path::new("-") {
-            stream(Box::new(io::stdout()))
+            stream(waiting::stdout())
         } else if is_stream(path) {
-            stream(Box::new(File::options().write(true).open(path).map_err(|e| Error::io(path, e))?))
+            let file = waiting::open_to_write(path).map_err(|e| Error::io(path, e))?;
+            stream(Box::new(waiting::Waiting(file)))
         } else {
             if path.is_dir() {
                 return Err(Error::data(path, "is a folder; name a file to write"));
@@ -119,6 +131,11 @@ impl Output {
             let file_path = destination(path);
             let file = temporary(folder_of(&file_path), &file_path).map_err(|e| Error::create(path, e))?;
             let (file, temporary) = file.into_parts();
+            // What others may not read, they may not read while it is written either.
+            #[cfg(unix)]
+            if let Ok(replaced) = std::fs::metadata(&file_path) {
+                file.set_permissions(replaced.permissions()).map_err(|e| Error::io(path, e))?;
+            }
             Target::File(BufWriter::with_capacity(BUFFER, file), temporary, file_path)
         };
         Ok(Output { path: path.to_path_buf(), target })
@@ -230,14 +247,22 @@ mod tests {
         };
         std::fs::write(at(".patzer-out-dead00"), "left").unwrap();
         std::fs::write(at(".patzer-other-dead00"), "left").unwrap();
+        std::fs::write(at(".patzer-out-of-mine"), "mine").unwrap();
+        // Opened, a pipe would wait for its other end.
+        #[cfg(unix)]
+        assert!(
+            std::process::Command::new("mkfifo").arg(at(".patzer-out-pipe00")).status().unwrap().success()
+        );
+        #[cfg(not(unix))]
+        std::fs::create_dir(at(".patzer-out-pipe00")).unwrap();
         let first = Output::create(&at("out")).unwrap();
-        assert_eq!(names().len(), 2, "{:?}", names());
+        assert_eq!(names().len(), 4, "{:?}", names());
         let mut second = Output::create(&at("out")).unwrap();
-        assert_eq!(names().len(), 3, "{:?}", names());
+        assert_eq!(names().len(), 5, "{:?}", names());
         second.write_all(b"second").unwrap();
         second.commit().unwrap();
         first.commit().unwrap();
-        assert_eq!(names(), [".patzer-other-dead00", "out"]);
+        assert_eq!(names(), [".patzer-other-dead00", ".patzer-out-of-mine", ".patzer-out-pipe00", "out"]);
         let long = "ü".repeat(120);
         write(&at(&long), b"x").unwrap();
         assert!(names().contains(&long));
@@ -255,7 +280,10 @@ mod tests {
         assert!(std::fs::metadata(&socket).unwrap().file_type().is_socket());
         std::fs::write(&file, b"old").unwrap();
         symlink(&file, &link).unwrap();
+        let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(&file, mode(0o640)).unwrap();
         write(&link, b"new").unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions(), mode(0o100_640));
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }

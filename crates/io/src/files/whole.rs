@@ -30,6 +30,8 @@ impl Limit {
     pub const RUN: Limit = Limit { kind: "a file of a run", mib: 256 };
     /// Journals of matches.
     pub const JOURNAL: Limit = Limit { kind: "a journal", mib: 256 };
+    /// Games that wait for those before them.
+    pub const AHEAD: Limit = Limit { kind: "games ahead of a journal", mib: 512 };
     /// Opening books.
     pub const BOOK: Limit = Limit { kind: "an opening book", mib: 1024 };
     /// Positions with perft counts.

@@ -89,8 +89,7 @@ fn spawn<'s>(
     work: impl FnOnce() + Send + 's,
 ) -> Result<()> {
     let builder = std::thread::Builder::new().name(name.to_string());
-    let started = builder.spawn_scoped(scope, work);
-    started.map(drop).map_err(|error| Error::internal(format!("no thread for {name}: {error}")))
+    builder.spawn_scoped(scope, work).map(drop).map_err(Error::thread)
 }
 
 type Job = (u64, Vec<Record>);
