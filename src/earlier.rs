@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::given::{self, Given};
 use crate::{Error, Result, Ui};
 use patzer_io::{Earlier, printable};
-use patzer_match::Spec;
 use patzer_match::journal::{self, JournalEntry, JournaledFile, Key, Opened, Start, StoredStart};
 use patzer_match::participant;
+use patzer_match::{Lineup, Spec};
 
 /// Handling of the files of an earlier run.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -96,15 +96,23 @@ impl EarlierArgs {
         commands.iter().for_each(|command| ui.warn(format!("    {command}")));
         Ok(())
     }
+
+    /// Refuses to resume a run of other players, before their programs are started.
+    pub fn check_players<E: JournalEntry>(self, games: &Path, lineup: &Lineup) -> Result<()> {
+        let Some(stored) = self.stored::<E>(games)? else { return Ok(()) };
+        let then = json!({ "player": stored.conditions()["player"] });
+        journal::check_conditions::<E>(&E::journal(games), &then, &json!({ "player": lineup.conditions() }))
+    }
 }
 
-/// Usage of a command's first run, which needs its players.
+/// Usage of a command's first run.
 fn usage_of_start(command: &str) -> Option<&'static str> {
     match command {
         "sprt" => Some("patzer sprt A B"),
         "match" => Some("patzer match A B"),
         "race" => Some("patzer race A B C"),
         "spsa" => Some("patzer spsa ENGINE PARAMS"),
+        "selfplay" => Some("patzer selfplay"),
         _ => None,
     }
 }

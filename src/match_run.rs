@@ -64,7 +64,9 @@ pub fn play_match<S: Standings>(
     MatchRecord::check_free(pgn, choice)?;
     let listen = play.records.listen(pgn, choice == Earlier::Resume)?;
     let log = listen.log.clone();
-    let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
+    let mut lineup = Lineup::load(run.specs, &play.defaults(listen))?;
+    run.earlier.check_players::<PairEntry>(pgn, &lineup)?;
+    lineup.start(stop)?;
     lineup.check_openings(&openings, run.pairs, &play.book_name())?;
     if let Some(tuner) = run.tuner {
         tuner.tuning.check(&lineup.participants[0], stop)?;

@@ -284,7 +284,9 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     args.earlier.check_trust::<Batch>(&files.games[0], &specs, ui)?;
     let book = args.book()?;
     let defaults = args.limits.defaults(&args.settings, Listen { warn: Some(warn), ..Listen::default() });
-    let lineup = Lineup::load(&specs, &defaults, interrupt::flag())?;
+    let mut lineup = Lineup::load(&specs, &defaults)?;
+    args.earlier.check_players::<Batch>(&files.games[0], &lineup)?;
+    lineup.start(interrupt::flag())?;
     check(args, &lineup, &files)?;
     if let (Some(book), Some(path)) = (&book, &args.openings) {
         lineup.check_openings(book, usize::MAX, &path.display().to_string())?;

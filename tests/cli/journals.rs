@@ -184,8 +184,54 @@ fn no_command_starts_the_programs_of_a_foreign_journal_unless_it_is_trusted() {
     assert!(!error.contains('\u{1b}') && error.lines().count() == 1, "{error:?}");
     let output = run(folder, "match --resume --trust -o evil.pgn -q");
     let text = stderr(&output);
-    assert!(started(folder), "{text}");
     assert!(text.find("/bin/sh -c").unwrap() < text.find("error: ").unwrap(), "{text}");
+    // Its games are not of that program.
+    assert!(text.contains("with other settings: player 1 ") && !started(folder), "{text}");
+}
+
+/// A copy of a journal, with its signature, in a folder where another program has the engine's name.
+#[cfg(unix)]
+#[test]
+fn a_journal_does_not_start_another_program_in_the_place_of_its_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let program = |folder: &Path, text: &str| {
+        fs::write(folder.join("eng"), format!("#!/bin/sh\n{text}")).unwrap();
+        fs::set_permissions(folder.join("eng"), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let play = format!("exec {} uci", env!("CARGO_BIN_EXE_patzer"));
+    for (line, games) in [
+        ("match ./eng default-hce --games 2", "match.pgn"),
+        ("sprt ./eng default-hce --games 2", "sprt.pgn"),
+        ("race ./eng default-hce --games 4", "race.pgn"),
+        ("spsa ./eng params.txt --games 2", "spsa.pgn"),
+        ("selfplay ./eng --games 2 -o selfplay.pgn", "selfplay.pgn"),
+    ] {
+        let [own, other] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+        program(own.path(), &play);
+        for folder in [&own, &other] {
+            fs::write(folder.path().join("params.txt"), "Hash, int, 2, 1, 4, 1, 0.002\n").unwrap();
+        }
+        let output = run(own.path(), &format!("{line} --nodes 20 --max-moves 4 -q"));
+        assert!([Some(0), Some(11)].contains(&output.status.code()), "{line}: {output:?}");
+        for (name, bytes) in files(own.path()).into_iter().filter(|(name, _)| name.starts_with(&games[..4])) {
+            fs::write(other.path().join(name), bytes).unwrap();
+        }
+        program(other.path(), &format!("touch started\n{play}"));
+        let command = line.split(' ').next().unwrap();
+        let error = refused(other.path(), &format!("{command} --resume -o {games}"));
+        assert!(error.contains("with other settings: player 1 file was "), "{line}: {error}");
+        assert!(!started(other.path()), "{line}");
+    }
+}
+
+#[test]
+fn a_run_without_a_journal_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["sprt", "match", "race", "spsa", "selfplay"] {
+        let error = refused(folder.path(), &format!("{command} --resume"));
+        assert!(error.contains("there is no journal of a run to resume"), "{command}: {error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -269,7 +315,7 @@ fn nothing_is_counted_or_reported_before_it_is_on_the_disk() {
                 counted += 1;
             }
             (_, true) if syncs => journal = false,
-            _ if writes && call.contains("write(1<") && call.contains("\\\"event\\\":\\\"pair") => {
+            _ if writes && call.contains("\\\"event\\\":\\\"pair") => {
                 assert!(!games && !journal, "reported before it was synced: {call}");
                 reported += 1;
             }

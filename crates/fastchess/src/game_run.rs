@@ -42,8 +42,8 @@ pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
     let (openings, rules) = (openings(settings, &games, seed, console)?, rules(settings)?);
     let log = log(settings)?;
     settings.notes.iter().for_each(|note| console.note(note));
-    let lineup = Lineup::load(&specs, &defaults(settings, seed, log.as_ref()), stop);
-    let lineup = lineup.inspect_err(|error| startup_failure(&specs, error, console))?;
+    let mut lineup = Lineup::load(&specs, &defaults(settings, seed, log.as_ref()))?;
+    lineup.start(stop).inspect_err(|error| startup_failure(&specs, error, console))?;
     let pairings = pairings(settings, &games, specs.len());
     let rounds = rounds(settings, specs.len());
     let done = if settings.keeps_stats { settings.stats.pairs()? } else { Vec::new() };

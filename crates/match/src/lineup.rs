@@ -19,14 +19,19 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    pub fn load(specs: &[Spec], defaults: &Defaults, stop: &AtomicBool) -> Result<Lineup> {
-        let mut participants = participant::load_all(specs, defaults)?;
-        participant::start_programs(&mut participants, stop)?;
+    /// Reads the files of the participants; programs are not started yet.
+    pub fn load(specs: &[Spec], defaults: &Defaults) -> Result<Lineup> {
+        let participants = participant::load_all(specs, defaults)?;
         Ok(Lineup {
             names: participants.iter().map(|participant| participant.name.clone()).collect(),
             time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
             participants,
         })
+    }
+
+    /// Starts every program once; they become the players of the first games.
+    pub fn start(&mut self, stop: &AtomicBool) -> Result<()> {
+        participant::start_programs(&mut self.participants, stop)
     }
 
     /// Checks that all participants can play the first `count` openings, as far as they are parsed.

@@ -6,7 +6,7 @@
 //! so the run may be killed at any moment. Short runs, which lose little, create no folder.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use crate::spill_file::SpillFile;
 use crate::{Metadata, Record, Source};
 use patzer_io::Earlier;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_io::{Lock, checked_line, difference};
+use patzer_io::{Limit, Lock, checked_line, difference};
 use patzer_pgn::ScoreOptions;
 
 const JOURNAL: &str = "journal";
@@ -129,7 +129,7 @@ impl Journal {
     fn read(&mut self, files: usize, earlier: Earlier) -> Result<()> {
         let path = self.folder.join(JOURNAL);
         let fault = |e| Error::io(&path, e);
-        let text = if path.exists() { std::fs::read(&path).map_err(fault)? } else { Vec::new() };
+        let text = if path.exists() { patzer_io::read(&path, Limit::JOURNAL)? } else { Vec::new() };
         // The run was killed while it wrote a line without its end.
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let mut lines = (1..).zip(text[..whole].split_inclusive(|&byte| byte == b'\n'));
@@ -258,10 +258,10 @@ fn folder_of(output: &Path) -> PathBuf {
 /// Arguments of the unfinished run of an output; `None` without a journal.
 pub fn stored(output: &Path) -> Result<Option<Value>> {
     let path = folder_of(output).join(JOURNAL);
-    let text = match std::fs::read(&path) {
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        text => text.map_err(|e| Error::io(&path, e))?,
-    };
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = patzer_io::read(&path, Limit::JOURNAL)?;
     let line = text.split_inclusive(|&byte| byte == b'\n').next().filter(|line| line.ends_with(b"\n"));
     line.map(|line| parse(&path, (1, line)).map(|header: Header| header.arguments)).transpose()
 }

@@ -86,13 +86,11 @@ impl Journal {
     /// Arguments of the unfinished run of an output; `None` without a journal.
     pub fn stored(output: &Path) -> Result<Option<Value>> {
         let path = Journal::path_of(output);
-        match File::open(&path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            file => {
-                let (header, _) = header(&file.map_err(|e| Error::io(&path, e))?, &path)?;
-                Ok(header.map(|header| header.arguments))
-            }
+        if !path.exists() {
+            return Ok(None);
         }
+        let (header, _) = header(patzer_io::raw(&path)?, &path)?;
+        Ok(header.map(|header| header.arguments))
     }
 
     /// Opens or creates the journal of an output for a run of these blocks.
@@ -104,6 +102,9 @@ impl Journal {
         earlier: Earlier,
     ) -> Result<Journal> {
         let path = Journal::path_of(output);
+        if patzer_io::is_stream(&path) {
+            return Err(Error::data(path, "is not a regular file"));
+        }
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| Error::create(&path, e))?;
         patzer_io::try_lock(&file, &path)?;
@@ -247,7 +248,7 @@ impl Journal {
 }
 
 /// Reads the first line and its length; `None` if it was not written whole.
-fn header(file: &File, path: &Path) -> Result<(Option<Header>, u64)> {
+fn header(file: impl Read, path: &Path) -> Result<(Option<Header>, u64)> {
     let foreign = || Error::data(path, "exists and is not a journal of a labelling by an engine");
     let (mut line, mut byte) = (Vec::new(), [0]);
     let mut file = BufReader::new(file);

@@ -27,6 +27,9 @@ pub(super) enum Fault {
     Games { index: usize, reason: String },
 }
 
+/// Bytes of an entry's games at most.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Reads the entries of a journal until the first damaged line.
 pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize) -> Survey<E> {
     let mut survey =
@@ -45,10 +48,8 @@ pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize) -> Survey<E
                 survey.complete = true;
                 continue;
             }
-            // Lengths that no file has are damage.
-            Some(Line::Entry(entry))
-                if entry.entry.number() == number && entry.bytes <= i64::MAX as u64 - end =>
-            {
+            // A length that no entry has is damage.
+            Some(Line::Entry(entry)) if entry.entry.number() == number && entry.bytes <= MOST_BYTES => {
                 end += entry.bytes;
                 survey.ends.push([end, at as u64]);
                 survey.entries.push(entry);

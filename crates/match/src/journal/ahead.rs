@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::aside;
 use super::entry::JournalEntry;
-use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
+use patzer_io::{Limit, checked_line};
 
 /// An entry with its games that waits for an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +41,10 @@ const STALE: u64 = 1 << 20;
 
 /// Checks that a file of this name, if there is one, is patzer's; returns its text.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Ok(about) if !about.is_file() => return Err(Error::data(path, "is not a regular file")),
-        _ => {}
+    if fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Ok(Vec::new());
     }
-    let text = fs::read(path).map_err(|e| Error::io(path, e))?;
+    let text = patzer_io::expand(path, patzer_io::raw(path)?, Limit::AHEAD, || u64::MAX)?;
     if text.starts_with(MAGIC) || MAGIC.starts_with(&text) {
         return Ok(text);
     }

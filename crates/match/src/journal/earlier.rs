@@ -1,6 +1,6 @@
 //! Choice by an earlier run of the same name: a free name, a resumed run, or neither.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -19,11 +19,12 @@ pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
         let reason = "games are written plain, so that a run can go on; compress the file afterwards";
         return Err(Error::usage(format!("{}: {reason}", path.display())));
     }
-    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        // Not even /dev/null: a resumed run reads the file back.
-        return Err(Error::data(path, "is not a regular file").hint(Hint::OtherFile));
+    // Not even /dev/null: a resumed run reads the file back.
+    let is_other = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|about| !about.is_file());
+    match aside::names::<E>(path).iter().find(is_other) {
+        Some(path) => Err(Error::data(path, "is not a regular file").hint(Hint::OtherFile)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Makes the names free for a new run.
@@ -58,7 +59,11 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
     Err(Error::data(path, reason).hint(Hint::ResumeOrOtherFile))
 }
 
-pub(super) fn check_conditions<E: JournalEntry>(path: &Path, then: &Value, now: &Value) -> Result<()> {
+/// Compares the conditions that a journal stores with those of now.
+///
+/// # Errors
+/// They differ; the first difference is named.
+pub fn check_conditions<E: JournalEntry>(path: &Path, then: &Value, now: &Value) -> Result<()> {
     let Some(difference) = difference(then, now) else { return Ok(()) };
     let reason = format!("is of a {} with other settings: {difference}", E::OF);
     Err(Error::data(path, reason).hint(Hint::Overwrite))

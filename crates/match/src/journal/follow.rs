@@ -1,15 +1,15 @@
 //! Reads the journal of a running match as it grows, without a lock.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::entry::JournalEntry;
 use super::line::{self, Line};
-use super::stored::StoredStart;
-use patzer_io::checked_line;
+use super::stored::{StoredStart, first_line};
 use patzer_io::error::{Error, Result};
+use patzer_io::{Limit, checked_line};
 
 /// Entries of a journal so far.
 pub struct Follower<E> {
@@ -28,10 +28,7 @@ pub struct Follower<E> {
 impl<E: JournalEntry> Follower<E> {
     /// Reads the lines that are whole.
     pub fn open(path: &Path) -> Result<Follower<E>> {
-        let io = |e| Error::io(path, e);
-        let mut file = BufReader::new(File::open(path).map_err(io)?);
-        let mut first_line = Vec::new();
-        file.read_until(b'\n', &mut first_line).map_err(io)?;
+        let first_line = first_line(path)?;
         let text = first_line.strip_suffix(b"\n").unwrap_or(&first_line);
         let start = StoredStart(line::header(text).map_err(|why| Error::at(path, "line 1", why))?);
         let at = first_line.len() as u64;
@@ -67,8 +64,7 @@ impl<E: JournalEntry> Follower<E> {
         let mut file = File::open(&self.path).map_err(io)?;
         self.changed = file.metadata().ok().and_then(|about| about.modified().ok());
         file.seek(SeekFrom::Start(self.at)).map_err(io)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io)?;
+        let text = patzer_io::expand(&self.path, file, Limit::JOURNAL, || u64::MAX)?;
         let whole = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
         for line in text[..whole].split_inclusive(|&byte| byte == b'\n') {
             let number = self.entries.len() + 1;

@@ -30,13 +30,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ahead::AheadFile;
-use earlier::{check_conditions, check_path, clear, is_finished};
+use earlier::{check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::error::{Error, Hint, Result};
 use patzer_io::number::counted;
-use patzer_io::{Earlier, checked_line};
+use patzer_io::{Earlier, Limit, checked_line};
 
 pub use ahead::Ahead;
+pub use earlier::check_conditions;
 pub use entry::JournalEntry;
 pub use follow::Follower;
 pub use key::Key;
@@ -149,12 +150,12 @@ impl<E: JournalEntry> JournaledFile<E> {
         read.map_err(|e| Error::io(&journal_path, e))?;
         // A run interrupted at once leaves part of the first line.
         let is_ours = MAGIC.starts_with(&text);
-        if is_ours {
-            journal.read_to_end(&mut text).map_err(|e| Error::io(&journal_path, e))?;
-        } else {
+        if !is_ours {
             let error = Error::data(&journal_path, "exists and is not a journal of patzer");
             return Err(error.hint(Hint::OtherFile));
         }
+        let whole = std::io::Cursor::new(text).chain(&mut journal);
+        let text = patzer_io::expand(&journal_path, whole, Limit::JOURNAL, || u64::MAX)?;
         Ok(Some((journal, text)))
     }
 
