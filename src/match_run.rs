@@ -8,8 +8,8 @@ use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Error, Result, Ui, interrupt};
 use patzer_experiments::spsa::Tuner;
-use patzer_io::Earlier;
 use patzer_io::number::counted;
+use patzer_io::{Earlier, printable};
 use patzer_match::conditions::MatchConditions;
 use patzer_match::journal::{Opened, Start};
 use patzer_match::openings::Openings;
@@ -140,6 +140,7 @@ pub fn play_match<S: Standings>(
     } else if record.count_ahead() > 0 {
         ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
     }
+    check_played(&standings, &lineup.names, pgn)?;
     if ended.single_games > 0 {
         let (games, pgn) = (counted(ended.single_games as u64, "finished game"), pgn.display());
         ui.note(format!(
@@ -149,7 +150,26 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
-/// Warns of lines `bestmove` that answered no question.
+/// Refuses a result of games that failures ended, all of them.
+pub fn check_played(standings: &(impl Standings + ?Sized), names: &[String], pgn: &Path) -> Result<()> {
+    if !standings.failed(names.len()) {
+        return Ok(());
+    }
+    let mut losses = Vec::new();
+    for (player, name) in names.iter().enumerate() {
+        let Tally { games, reasons, .. } = standings.player_tally(player);
+        let of: Vec<String> = reasons.keys().map(|reason| reason.name()).collect();
+        losses.push(format!(
+            "{} lost {} ({})",
+            printable(name),
+            counted(games.losses, "game"),
+            of.join(", ")
+        ));
+    }
+    let reason = "holds no game that was played to its end, so there is no result";
+    Err(Error::data(pgn, format!("{reason}: {}; `patzer engine check` tells more", losses.join(", "))))
+}
+
 /// Says how many games are in the PGN, and how many wait for an unfinished one.
 fn kept(standings: &impl Standings, record: &MatchRecord, pgn: &Path) -> String {
     let games = format!("{} in {}", counted(standings.games(), "game"), pgn.display());

@@ -359,7 +359,7 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
     if held.standings.broken() {
         let kept = games.display();
-        let reason = "every game of late ended because it crashed or did not answer";
+        let reason = "every game of late ended because it crashed, did not answer or played an illegal move";
         return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
     }
     match_run::remark(held.standings.tally(), true, &games, ui);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::HumanDuration;
 
 use crate::match_display::{Pace, state};
+use crate::match_run::check_played;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_experiments::race::{Planner, RaceState};
@@ -119,6 +120,7 @@ pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
     let seconds = if games > 0 { watch.begin.elapsed().as_secs_f64() } else { 0.0 };
     let ended = RunSummary { games, seconds, discarded: 0, single_games: 0, complete: true };
     watch.time_use().iter().for_each(|line| ui.note(line));
+    check_played(&*watch.standings, &watch.names, file)?;
     watch.standings.end(&ended, ui)
 }
 

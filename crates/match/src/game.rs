@@ -35,6 +35,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Tests for a game that a player's failure ended, not chess: its result says nothing of its positions.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Reason::TimeForfeit | Reason::IllegalMove | Reason::Disconnect | Reason::Stall)
+    }
+
     /// The key with spaces.
     pub fn name(self) -> String {
         serde_json::to_string(&self).unwrap_or_default().trim_matches('"').replace('_', " ")

@@ -44,6 +44,12 @@ pub trait Standings {
 
     fn games(&self) -> u64;
 
+    /// Tests whether failures of players ended all games, of more than a pair: a result that says nothing.
+    fn failed(&self, players: usize) -> bool {
+        let failed = |player| self.player_tally(player).reasons.keys().all(|reason| reason.is_failure());
+        self.games() > 2 && (0..players).all(failed)
+    }
+
     /// Players by score percentage, ties in command-line order.
     fn ranking(&self, players: usize) -> Vec<(usize, Tally)> {
         let mut rows: Vec<_> = (0..players).map(|player| (player, self.player_tally(player))).collect();

@@ -108,7 +108,7 @@ pub struct Value {
 /// Two-sided 95 % quantile of the normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// Games in a row that end in a crash or a stall, after which an engine counts as broken.
+/// Games in a row that end in a crash, a stall or an illegal move, after which an engine counts as broken.
 const HOPELESS: u64 = 32;
 
 /// The standings of a tuning.
@@ -176,7 +176,8 @@ impl SpsaState {
 impl Standings for SpsaState {
     fn add(&mut self, entry: &PairEntry) {
         self.tally.add(entry);
-        let failed = entry.reasons.iter().all(|reason| matches!(reason, Reason::Disconnect | Reason::Stall));
+        let failed = |reason: &Reason| reason.is_failure() && *reason != Reason::TimeForfeit;
+        let failed = entry.reasons.iter().all(failed);
         self.failed_in_row = if failed { self.failed_in_row + 2 } else { 0 };
         let won: f64 = entry.half_points.iter().map(|&points| f64::from(points) - 1.0).sum();
         let (pairs, result) = (self.unfinished.0 + 1, self.unfinished.1 + won);
@@ -212,7 +213,7 @@ impl Standings for SpsaState {
 }
 
 impl SpsaState {
-    /// Every game of late ended because an engine crashed or did not answer.
+    /// Every game of late ended because an engine crashed, did not answer or played an illegal move.
     pub fn broken(&self) -> bool {
         self.failed_in_row >= HOPELESS
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use super::finished::{FinishedGame, is_failure};
+use super::finished::FinishedGame;
 use super::start::Rejection;
 use patzer_chess::PackedMove;
 use patzer_data::{Record, flags};
@@ -63,7 +63,7 @@ impl GameTotals {
         self.games += 1;
         *self.reasons.entry(game.reason).or_default() += 1;
         add_counts(&mut self.rejected, rejected);
-        if is_failure(game.reason) {
+        if game.reason.is_failure() {
             self.left_out += 1;
             return;
         }
@@ -177,7 +177,7 @@ impl Format {
 
     /// Encodes the games that are written of a batch.
     pub fn encode(self, games: &[FinishedGame], header: &Header) -> Result<Vec<u8>> {
-        let games = games.iter().filter(|finished| !is_failure(finished.game.reason));
+        let games = games.iter().filter(|finished| !finished.game.reason.is_failure());
         if let Format::Positions(format) = self {
             let (mut records, mut rows) = (Vec::new(), Vec::new());
             for finished in games {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use shakmaty::{Chess, Color, Position};
 
 use super::config::{HOPELESS, SelfplayConfig};
-use super::finished::{FinishedGame, is_failure};
+use super::finished::FinishedGame;
 use super::sampler::{Engine, Sampler};
 use super::start::{ATTEMPTS, Rejection, Start, StartScore};
 use patzer_chess::rng::{Rng, mix};
@@ -93,7 +93,7 @@ impl<'a> Board<'a> {
                 return Err(Failure::Player(player.fold_wb(seats[0], seats[1]), note));
             }
         };
-        if is_failure(game.reason) {
+        if game.reason.is_failure() {
             troubles.push(trouble(config, index, &game, seats));
         }
         self.players.extend(names.into_iter().zip([own, other]));

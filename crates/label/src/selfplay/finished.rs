@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::start::Rejection;
-use patzer_match::{Game, Reason};
+use patzer_match::Game;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
@@ -14,9 +14,4 @@ pub struct FinishedGame {
     pub rejected: BTreeMap<Rejection, u64>,
     /// Failures of players, each in a line.
     pub troubles: Vec<String>,
-}
-
-/// Tests for a game that a player's failure ended, not chess: its result says nothing of its positions.
-pub fn is_failure(reason: Reason) -> bool {
-    matches!(reason, Reason::TimeForfeit | Reason::IllegalMove | Reason::Disconnect | Reason::Stall)
 }

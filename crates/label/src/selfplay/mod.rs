@@ -23,7 +23,6 @@ use board::Board;
 use config::HOPELESS;
 pub use config::{SelfplayConditions, SelfplayConfig};
 pub use finished::FinishedGame;
-use finished::is_failure;
 pub use outputs::Outputs;
 use patzer_io::error::{Error, Result};
 use patzer_match::ordered_map::{self, Jobs};
@@ -139,7 +138,7 @@ struct BatchWriter<'a> {
 impl BatchWriter<'_> {
     fn take(&mut self, finished: FinishedGame) -> Result<()> {
         self.counts.add(&finished);
-        self.failed_in_row = if is_failure(finished.game.reason) { self.failed_in_row + 1 } else { 0 };
+        self.failed_in_row = if finished.game.reason.is_failure() { self.failed_in_row + 1 } else { 0 };
         self.waiting.push(finished);
         if self.waiting.len() == GAMES || self.counts.games == self.config.games as u64 {
             self.write(self.waiting.len())?;
