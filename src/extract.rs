@@ -223,6 +223,12 @@ fn write(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let mut notices = Notices::new("extract", &games, ui);
     let outcome = extract(&games, output, pipeline, &settings, &mut |notice| notices.take(notice));
     notices.clear_bar();
+    let outcome = outcome.map_err(|error| match &args.rejects {
+        Some(rejects) if error.is_broken_pipe() => {
+            Error::data(rejects, "was not written: standard output was closed before the end")
+        }
+        _ => error,
+    });
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     notices.print(outcome.summary.games_bad, &outcome.summary.results_conflicting, ui);
     if let Some(scores) = &outcome.summary.scores {

@@ -211,3 +211,20 @@ fn tuning_refuses_a_stream_in_one_line() {
         assert!(said.contains("is a stream, which cannot be read twice as fits do; name a file"), "{said}");
     }
 }
+
+#[test]
+fn rejected_games_that_are_not_written_are_no_success() {
+    let folder = positions();
+    for (rejects, code) in [("", Some(0)), (" --rejects rejects.pgn", Some(1))] {
+        let mut command = crate::program();
+        command.args(format!("extract games.pgn -o - --format csv -q{rejects}").split(' '));
+        command.current_dir(folder.path()).stdout(std::process::Stdio::piped());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), code, "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == Some(0) || said.contains("rejects.pgn: was not written: standard output"), "{said}");
+    }
+    assert!(!folder.path().join("rejects.pgn").exists());
+}

@@ -164,7 +164,7 @@ impl RatingReport {
             |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
         for (index, p) in self.players.iter().enumerate() {
             let rank = if p.elo.is_some() { (index + 1).to_string() } else { String::new() };
-            let (name, elo, error) = (p.shown().into_owned(), number(p.elo, 2), number(p.elo_error, 2));
+            let (name, elo, error) = (cell(&p.shown()), number(p.elo, 2), number(p.elo_error, 2));
             let [games, wins, draws, losses] = [p.games, p.wins, p.draws, p.losses].map(|n| n.to_string());
             let (score, opponents) = (number(Some(p.score), 4), number(p.opponents, 2));
             let pool = p.pool.map_or(String::new(), |pool| pool.to_string());
@@ -177,6 +177,11 @@ impl RatingReport {
         let bytes = out.into_inner().map_err(|e| fault(e.into_error().into()))?;
         String::from_utf8(bytes).map_err(|e| Error::internal(e.to_string()))
     }
+}
+
+/// Text of a cell that no spreadsheet takes for a formula.
+fn cell(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_string() }
 }
 
 /// Players by rating, pool by pool; unrated players last, those above before those below.
@@ -371,5 +376,16 @@ impl RatingReport {
             write!(f, "  {:>8.1}  {expected:>8}  {better:>7}", o.points)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        let cells = ["=1+1", "+1", "-1", "@x", "Ann -1", ""].map(cell);
+        assert_eq!(cells, ["'=1+1", "'+1", "'-1", "'@x", "Ann -1", ""]);
     }
 }
