@@ -36,7 +36,8 @@ pub struct RecordArgs {
     #[arg(long, hide_short_help = true)]
     pgn_clock: bool,
 
-    /// Warn of principal variations that are illegal, go on after the end of the game, or do not end in the mate
+    /// Warn of searches without a score, and of variations that are illegal, go on after the end of the game, or do not
+    /// end in the mate
     #[arg(long, hide_short_help = true)]
     check_pvs: bool,
 

@@ -361,7 +361,20 @@ fn results_from_a_file_have_no_colours_in_the_words_of_cutechess() {
     let words = line("-config file=config.json -rounds 3");
     let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
     assert!(text.contains("\nElo difference: ") && !text.contains(" playing "), "{text}");
-    assert!(text.contains("\nTournament finished\n"), "{text}");
+    assert!(text.contains("\nFinished match\n") && !text.contains("\nTournament finished\n"), "{text}");
+}
+
+#[test]
+fn in_the_words_of_cutechess_each_game_of_three_engines_has_its_score() {
+    let folder = folder();
+    let engines = ["name=A option.Seed=1", "name=B option.Seed=2", "name=C option.Seed=3"];
+    let options = "-each nodes=5 -rounds 1 -maxmoves 3 -output format=cutechess";
+    let words = [mocks(&ARGS, &engines), line(options)].concat();
+    let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
+    for (a, b) in [("A", "B"), ("A", "C"), ("B", "C")] {
+        assert_eq!(text.matches(&format!("\nScore of {a} vs {b}: ")).count(), 2, "{text}");
+    }
+    assert!(text.contains("\nFinished match\n"), "{text}");
 }
 
 #[test]

@@ -525,3 +525,44 @@ fn an_engine_that_ignores_its_node_limit_is_named_once() {
     let row = said.lines().find(|line| line.split_whitespace().any(|word| word == "nodes")).unwrap();
     assert!(row.contains("FAULT") || row.contains("fault"), "{said}");
 }
+
+/// A program that answers every search with this line, after a second at its first `isready`.
+#[cfg(unix)]
+fn answering(folder: &Path, line: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let text = format!(
+        "#!/bin/sh\nwhile read -r word rest; do case $word in\n\
+         uci) echo 'option name Depth type spin default 1 min 0 max 9'; echo uciok;;\n\
+         isready) [ \"$ready\" ] || sleep 2; ready=1; echo readyok;;\n\
+         go) echo '{line}';;\nquit) exit;;\nesac; done\n"
+    );
+    fs::write(folder.join("eng"), text).unwrap();
+    fs::set_permissions(folder.join("eng"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn games_that_failures_ended_all_of_them_are_no_result() {
+    let folder = folder();
+    answering(folder.path(), "bestmove e2e5");
+    fs::write(folder.path().join("params.txt"), "Depth, int, 2, 0, 9, 1, 0.002\n").unwrap();
+    // Its first answer takes longer than its start may.
+    let common = "--games 4 --nodes 5 --max-moves 3 --concurrency 2 --start-timeout 1";
+    for (command, says) in [
+        (
+            "sprt ./eng default-hce",
+            "sprt.pgn: holds no game that was played to its end, so there is no result: eng lost 4",
+        ),
+        ("match ./eng default-hce", "match.pgn: holds no game that was played to its end"),
+        ("race ./eng ./eng", "race.pgn: holds no game that was played to its end"),
+        ("spsa ./eng params.txt", "spsa.pgn: holds no game that was played to its end"),
+        ("watch sprt.journal", "sprt.journal: holds no game that was played to its end"),
+    ] {
+        let common = if command.starts_with("watch") { "" } else { common };
+        let line = format!("{command} {common}");
+        let output = crate::patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        let said = stderr(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{command}: {output:?}");
+        assert!(said.contains(says) && said.contains("illegal move"), "{command}: {said}");
+    }
+}

@@ -19,7 +19,7 @@ use patzer_io::number::counted;
 use patzer_io::printable;
 use patzer_match::pgn::final_epd;
 use patzer_match::record::PairEntry;
-use patzer_match::{EngineLog, Observer, Pair, PairGame, Reason, Standings, Tally, TimeUse};
+use patzer_match::{EngineLog, Observer, Pair, PairGame, Reason, Standings, Tally, TimeUse, sign_mismatches};
 use patzer_stats::Trinomial;
 
 pub struct Display<'a> {
@@ -144,8 +144,10 @@ impl<'a> Display<'a> {
         TimeUse::add(&mut self.times, played, [white, black]);
         self.append_epd(game)?;
         self.say(&started(game, &self.names, self.games))?;
-        for warning in played.warnings() {
-            self.warn(warning)?;
+        let mismatches = sign_mismatches(played, [white, black].map(|player| self.names[player].as_str()));
+        let mismatches = mismatches.into_iter().filter(|_| self.settings.program == Program::Fastchess);
+        for warning in played.warnings().map(String::from).chain(mismatches) {
+            self.warn(&warning)?;
         }
         let loser = played.winner.map(|winner| winner.fold_wb(black, white));
         match (played.reason, loser) {
@@ -161,7 +163,8 @@ impl<'a> Display<'a> {
         let number = 2 * game.index + game.number + 1;
         let interval = self.settings.score_interval;
         let due = interval > 0 && (number as u64).is_multiple_of(interval) || number == self.games;
-        let now = (due && self.names.len() == 2).then_some(now);
+        let two = self.names.len() == 2 || self.settings.program == Program::Fastchess;
+        let now = (due && two).then_some(now);
         let lines = self.settings.output.finished(game, &self.names, now);
         self.note(LogLevel::Info, &lines);
         self.say(&lines)

@@ -269,22 +269,12 @@ pub const FLAGS: &[Flag] = &[
     fast("show-latency", "", "latency of each engine, at the end", Takes::Nothing(|s| s.show_latency = true)),
     fast("testEnv", "", "each warning on one line", Takes::Nothing(|s| s.test_env = true)),
     fast("strict", "", "stop at the first warning, with exit code 1", Takes::Nothing(|s| s.strict = true)),
-    fast(
-        "startup-ms",
-        "N",
-        "time for `uciok` and the first `readyok`",
-        Takes::One(field!(timeouts.start = milliseconds)),
-    ),
-    fast(
-        "ucinewgame-ms",
-        "N",
-        "time for `readyok` before a game",
-        Takes::One(field!(timeouts.ready = milliseconds)),
-    ),
+    fast("startup-ms", "N", "time for `uciok`", Takes::One(field!(timeouts.start = milliseconds))),
+    fast("ucinewgame-ms", "N", "time for `readyok`", Takes::One(field!(timeouts.ready = milliseconds))),
     fast(
         "ping-ms",
         "N",
-        "same as -ucinewgame-ms: patzer asks `isready` before games alone",
+        "same as -ucinewgame-ms: patzer asks `isready` at the start and before games alone",
         Takes::One(field!(timeouts.ready = milliseconds)),
     ),
     flag(

@@ -16,6 +16,7 @@ mod game;
 mod in_process;
 pub mod journal;
 mod lineup;
+mod mate_signs;
 #[cfg(test)]
 mod mock;
 pub mod openings;
@@ -43,6 +44,7 @@ pub use book_player::{BookPlayer, OwnBook};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
 pub use in_process::InProcess;
 pub use lineup::Lineup;
+pub use mate_signs::sign_mismatches;
 pub use pairings::{Colours, OpeningChange, Pair, PairGame, Pairing, Pairings, SWAPPED, Schedule};
 pub use pairs::{MatchConfig, PairOptions};
 pub use patzer_uci_client::{

@@ -39,6 +39,7 @@ mod position;
 mod process;
 mod program;
 mod pv_check;
+mod score_check;
 pub mod speeds;
 mod uci_player;
 mod wait;

@@ -9,8 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use regex::bytes::Regex;
 
 use super::patterns::pattern;
-use super::player::{Remarks, Turn};
+use super::player::{NoMove, Remarks, Turn};
 use super::pv_check::{self, PvCheck};
+use super::score_check;
 use patzer_io::error::{Error, Result};
 use patzer_io::message_error;
 use shakmaty::Move;
@@ -69,6 +70,8 @@ impl LinePattern {
 pub(crate) struct Heard {
     infos: Vec<Vec<u8>>,
     matched: Vec<String>,
+    /// Lines, with the last one, which answers.
+    lines: usize,
 }
 
 impl Listen {
@@ -77,6 +80,7 @@ impl Listen {
     }
 
     pub(crate) fn hear(&self, line: &[u8], heard: &mut Heard) {
+        heard.lines += 1;
         if (self.pv || self.check_pvs.is_some()) && line.starts_with(b"info ") {
             heard.infos.push(line.to_vec());
         }
@@ -88,13 +92,22 @@ impl Listen {
         }
     }
 
-    /// `best` is the move that the engine chose, if it is legal.
-    pub(crate) fn remarks(&self, heard: Heard, turn: &Turn, best: Option<Move>, name: &str) -> Remarks {
-        let Heard { infos, matched } = heard;
-        let warnings = match self.check_pvs {
-            Some(check) => pv_check::warnings(&infos, turn, best, check, name),
-            None => Vec::new(),
-        };
+    /// `best` is the move of the answer, `word` its text.
+    pub(crate) fn remarks(
+        &self,
+        heard: Heard,
+        turn: &Turn,
+        best: &std::result::Result<Move, NoMove>,
+        word: &[u8],
+        name: &str,
+    ) -> Remarks {
+        let Heard { infos, matched, lines } = heard;
+        let mut warnings = Vec::new();
+        if let Some(check) = self.check_pvs {
+            warnings.extend(score_check::warning(&infos, name).filter(|_| lines > 1));
+            warnings.extend(pv_check::warnings(&infos, turn, best.as_ref().ok().copied(), check, name));
+            warnings.extend(score_check::notation(word, name));
+        }
         let pv = match self.pv {
             true => infos.iter().rev().find_map(|info| pv_check::main_line(info)).unwrap_or_default(),
             false => String::new(),

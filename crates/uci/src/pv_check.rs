@@ -23,31 +23,25 @@ pub(crate) fn main_line(line: &[u8]) -> Option<String> {
     (is_main(line) && !pv.is_empty()).then(|| pv.iter().map(|m| said(m)).collect::<Vec<_>>().join(" "))
 }
 
-/// Fields that may follow a variation.
-const FIELDS: [&[u8]; 10] = [
-    b"depth",
-    b"seldepth",
-    b"time",
-    b"nodes",
-    b"score",
-    b"hashfull",
-    b"nps",
-    b"tbhits",
-    b"multipv",
-    b"string",
-];
+/// Tests for a move in UCI's notation, legal or not.
+pub(crate) fn is_uci(word: &[u8]) -> bool {
+    let is_square = |square: &[u8]| matches!(square, [b'a'..=b'h', b'1'..=b'8']);
+    matches!(word.len(), 4 | 5)
+        && word[..4].chunks(2).all(is_square)
+        && word[4..].iter().all(|piece| b"nbrq".contains(piece))
+}
 
 fn variation(line: &[u8]) -> Vec<&[u8]> {
     let mut fields = words(line);
     // Text follows `string`.
     match fields.find(|word| matches!(*word, b"pv" | b"string")) {
         // A few engines write fields after the variation.
-        Some(b"pv") => fields.take_while(|word| !FIELDS.contains(word)).collect(),
+        Some(b"pv") => fields.take_while(|word| is_uci(word)).collect(),
         _ => Vec::new(),
     }
 }
 
-fn is_main(line: &[u8]) -> bool {
+pub(crate) fn is_main(line: &[u8]) -> bool {
     let mut fields = words(line);
     match fields.find(|word| *word == b"multipv") {
         Some(_) => fields.next() == Some(b"1"),
@@ -84,7 +78,7 @@ pub(crate) fn warnings(
     warnings
 }
 
-fn bounded(line: &[u8]) -> bool {
+pub(crate) fn bounded(line: &[u8]) -> bool {
     words(line).take_while(|word| *word != b"pv").any(|word| matches!(word, b"lowerbound" | b"upperbound"))
 }
 

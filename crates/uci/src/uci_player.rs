@@ -100,7 +100,7 @@ impl UciPlayer {
             options.push((ponder::OPTION.into(), "true".into()));
         }
         let commands = self.settings(&options)?;
-        self.ask_ready(&commands, timeout, stop).map_err(unable)
+        self.ask_ready(&commands, self.program.timeouts.ready, stop).map_err(unable)
     }
 
     /// Value of an option that is not set.
@@ -298,7 +298,7 @@ impl Player for UciPlayer {
             (Ok(best), _) => {
                 let remarks = match idle {
                     true => Remarks::default(),
-                    false => listen.remarks(heard, turn, best.as_ref().ok().copied(), name),
+                    false => listen.remarks(heard, turn, &best, &self.last_answer, name),
                 };
                 if *white_pov && turn.line.position().turn().is_black() {
                     info.score = info.score.map(|score| -score);

@@ -60,6 +60,11 @@ fn verdict(sprt: &Sprt, llr: f64) -> String {
     format!("SPRT: llr {llr:.2} ({percent:.1}%), lbound {lower:.2}, ubound {upper:.2}{accepted}\n")
 }
 
+/// `Cutechess::endTournament` of fastchess, which follows a verdict.
+pub(super) fn verdict_of_fastchess(sprt: &Sprt, llr: f64) -> String {
+    accepted(sprt, llr).map_or(String::new(), |_| "Tournament finished\n".into())
+}
+
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     let mut text = String::new();
     let _ = writeln!(

@@ -97,7 +97,9 @@ impl OutputFormat {
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
             (OutputFormat::Patzer, _) => return String::new(),
-            (OutputFormat::FastchessAsCutechess, _) => return "Tournament finished\n".into(),
+            (OutputFormat::FastchessAsCutechess, Some((sprt, llr))) => {
+                cutechess::verdict_of_fastchess(&sprt, llr)
+            }
             (OutputFormat::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
             _ => String::new(),
         };
@@ -162,7 +164,12 @@ mod tests {
     fn only_others_say_that_the_match_is_over() {
         assert_eq!(OutputFormat::Patzer.end(None), "");
         assert_eq!(OutputFormat::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
-        assert_eq!(OutputFormat::FastchessAsCutechess.end(Some((sprt(), 3.0))), "Tournament finished\n");
+        let end = |llr| OutputFormat::FastchessAsCutechess.end(Some((sprt(), llr)));
+        assert_eq!(end(3.0), "Tournament finished\nFinished match\n");
+        assert_eq!(
+            (end(1.0), OutputFormat::FastchessAsCutechess.end(None)),
+            ("Finished match\n".into(), end(1.0))
+        );
         assert_eq!(
             OutputFormat::Fastchess.end(Some((sprt(), -3.0))),
             "SPRT ([0.00, 5.00]) completed - H0 was accepted\nFinished match\n"
