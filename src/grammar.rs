@@ -20,7 +20,7 @@ const FORMS: [(&str, &str); 5] = [
 ];
 
 /// Options whose help differs from command to command, with the word that stands for their one meaning in each.
-const MEANINGS: [(&str, &str); 43] = [
+const MEANINGS: [(&str, &str); 44] = [
     ("against", "pponent"),
     ("batch", "Positions for each step"),
     ("chess960", "Chess960"),
@@ -60,6 +60,7 @@ const MEANINGS: [(&str, &str); 43] = [
     ("stall-timeout", "Seconds"),
     ("svg", "raw"),
     ("tb", "Folder of Syzygy tables"),
+    ("tolerance", "Centipawns that values may differ by"),
     ("validation", "Share of the games"),
     ("visits", "visit"),
     ("window", "Scores that"),

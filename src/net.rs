@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::features::FeatureBlock;
-use patzer_eval::nnue::layout::{Dtype, Layout};
+use patzer_eval::nnue::layout::{Dtype, Layout, piece_values};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE};
 use patzer_eval::nnue::{Architecture, Network, material};
 use patzer_io::Printable;
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_train as train;
 
 /// Make, inspect and convert networks.
@@ -103,9 +103,9 @@ struct Info {
     /// Layout of raw weights, if it is not patzer's.
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<&'static str>,
-    /// Numbers rounded to the units of a layout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rounded: Option<usize>,
+    /// Numbers rounded to the units of a layout, and what that changes.
+    #[serde(flatten)]
+    rounding: Option<Rounding>,
     architecture: String,
     features: String,
     #[serde(skip)]
@@ -145,23 +145,58 @@ struct Read {
     checksum: Checksum,
     /// Name and layout of raw weights.
     layout: Option<(&'static str, Layout)>,
+    rounding: Option<Rounding>,
+}
+
+/// Numbers rounded by a change of units, and by how many centipawns that changes evaluations.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Rounding {
+    rounded: usize,
+    mean_error: f64,
+    max_error: f64,
+}
+
+impl Rounding {
+    /// Measures what is between the numbers of a raw body before rounding, or after, and the network.
+    fn new(rounded: usize, exact: &[f32], network: &Network) -> Rounding {
+        let train::Quantisation { mean_error, max_error, .. } = train::rounding_error(exact, network);
+        Rounding { rounded, mean_error, max_error }
+    }
+}
+
+impl fmt::Display for Rounding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rounding { rounded, mean_error, max_error } = self;
+        let numbers = counted(*rounded as u64, "number");
+        write!(
+            f,
+            "off by {mean_error:.2} centipawns in the mean, {max_error:.1} at most, by {numbers} rounded to the units"
+        )
+    }
 }
 
 impl Read {
     /// A network of a .nnue file.
     fn whole(network: Network, bytes: usize) -> Read {
-        Read { network, format: Format::Nnue, bytes, checksum: Checksum::Header, layout: None }
+        Read {
+            network,
+            format: Format::Nnue,
+            bytes,
+            checksum: Checksum::Header,
+            layout: None,
+            rounding: None,
+        }
     }
 }
 
 impl Info {
     fn new(path: &Path, read: &Read) -> Info {
-        let Read { network, format, bytes, checksum, layout } = read;
+        let Read { network, format, bytes, checksum, layout, .. } = read;
         let mut info = Info {
             file: path.display().to_string(),
             format: if *format == Format::Nnue { "nnue" } else { "raw" },
             layout: layout.as_ref().map(|(name, _)| *name).filter(|name| *name != "patzer"),
-            rounded: None,
+            rounding: None,
             architecture: network.architecture().to_string(),
             features: network.architecture().features.to_string(),
             blocks: network.architecture().features.blocks().to_vec(),
@@ -208,8 +243,8 @@ impl fmt::Display for Info {
         if let Some(layout) = self.layout {
             writeln!(f, "  layout        {layout}")?;
         }
-        if let Some(rounded) = self.rounded {
-            writeln!(f, "  rounded       {rounded} numbers, to the units of the layout")?;
+        if let Some(rounding) = self.rounding {
+            writeln!(f, "  rounding      {rounding} of the layout")?;
         }
         if !self.description.is_empty() {
             writeln!(f, "  description   {}", Printable(&self.description))?;
@@ -260,6 +295,19 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
 /// Message on the architecture and layout that raw weights are taken as, and on options for an `other`.
 pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str, other: &str) -> String {
     format!("{}: taken as {shape} {how}; {other}", path.display())
+}
+
+/// Warns of a guessed layout in which a queen or a rook is worth next to nothing; `other` says how to name another.
+pub(crate) fn doubt(path: &Path, network: &Network, other: &str, ui: &Ui) {
+    const LEAST: f64 = 50.0;
+    let [queen, rook] = piece_values(network);
+    if queen.min(rook) < LEAST {
+        ui.warn(format!(
+            "{}: in this layout a queen is worth {queen:.0} centipawns, a rook {rook:.0}, so it may be the wrong one; \
+             {other}",
+            path.display()
+        ));
+    }
 }
 
 fn write(path: &Path, network: Network, ui: &Ui) -> Result<Status> {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::raw::{RawArgs, layouts};
 use super::units::Units;
-use super::{Checksum, Format, Info, Read, write};
+use super::{Checksum, Format, Info, Read, Rounding, write};
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::layout::NamedLayout;
@@ -36,6 +36,10 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", value_parser = layouts(&["nnue", "raw"]))]
     to: Option<String>,
 
+    /// Centipawns that values may differ by in the mean through rounding to other units
+    #[arg(long, value_name = "CP", default_value_t = 10, value_parser = clap::value_parser!(i32).range(0..=1_000_000))]
+    tolerance: i32,
+
     #[command(flatten)]
     raw: RawArgs,
 
@@ -49,7 +53,8 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     check_output(&args.output, [&args.input], "inputs")?;
     let of_output = to != "nnue";
     let units = (!of_output && !args.units.is_empty()).then_some(&args.units);
-    let Read { network, format, .. } = args.raw.read(&args.input, units, ui)?;
+    let Read { network, format, rounding, .. } = args.raw.read(&args.input, units, ui)?;
+    rounding.map_or(Ok(()), |rounding| args.check(rounding, "a network"))?;
     if !of_output {
         if format == Format::Nnue && !args.units.is_empty() {
             return Err(Error::usage(
@@ -73,11 +78,28 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         ));
     }
     let bytes = written.content;
+    let rounding = (written.rounded > 0).then(|| {
+        let exact = layout.exact(network.architecture(), &bytes);
+        exact.map(|exact| Rounding::new(written.rounded, &exact, &network))
+    });
+    let rounding = rounding.transpose().map_err(|error| Error::internal(error.to_string()))?;
+    rounding.map_or(Ok(()), |rounding| args.check(rounding, "the layout"))?;
     patzer_io::write_with_companion(&args.output, &bytes)?;
     // Standard output and devices get none.
     let checksum = Checksum::raw(patzer_io::companion(&args.output)?.is_some());
     let (bytes, layout) = (bytes.len(), Some((name, layout)));
-    let mut info = Info::new(&args.output, &Read { network, format: Format::Raw, bytes, checksum, layout });
-    info.rounded = (written.rounded > 0).then_some(written.rounded);
-    ui.result_beside(&args.output, &info)
+    let read = Read { network, format: Format::Raw, bytes, checksum, layout, rounding };
+    ui.result_beside(&args.output, &Info { rounding, ..Info::new(&args.output, &read) })
+}
+
+impl ConvertArgs {
+    /// Refuses a rounding that changes more than --tolerance allows.
+    fn check(&self, rounding: Rounding, units_of: &str) -> Result<()> {
+        if rounding.mean_error <= f64::from(self.tolerance) {
+            return Ok(());
+        }
+        let tolerance = rounding.mean_error.ceil();
+        let reason = format!("{rounding} of {units_of}; --tolerance {tolerance} takes that");
+        Err(Error::data(&self.input, reason))
+    }
 }

@@ -6,17 +6,17 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::units::Units;
-use super::{Checksum, Format, Read};
+use super::{Checksum, Format, Read, Rounding};
 use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
 use patzer_eval::nnue::layout::{
-    Dtype, LAYOUTS, Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size,
+    Dtype, LAYOUTS, Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size, raw_of_state,
 };
 use patzer_eval::nnue::{About, Architecture, Network, file};
 use patzer_train as train;
 
 /// Architecture of raw weights, as far as their size does not decide it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct RawArgs {
     /// Layout of raw weights in EVAL [default: bullet if they end in its padding, else patzer]
     #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true, help_heading = "Raw weights")]
@@ -48,6 +48,8 @@ pub(super) struct Raw {
     pub(super) shape: Architecture,
     pub(super) bytes: Vec<u8>,
     companion: bool,
+    /// The layout is not named.
+    guessed: bool,
 }
 
 /// Name of a layout, the layout with its changes, and an architecture.
@@ -84,11 +86,21 @@ impl RawArgs {
         if let Some(other) = foreign_format(&bytes) {
             return Err(fault(format!("is {other}")));
         }
-        let (name, layout, shape) = match &self.recipe {
-            None => self.by_layout(path, &bytes, units, ui)?,
-            Some(recipe) => self.by_recipe(recipe, path, &bytes, units, ui)?,
+        let taken = |args: &RawArgs, bytes: Vec<u8>, merged: bool| {
+            let (name, layout, shape) = match &args.recipe {
+                None => args.by_layout(path, &bytes, units, ui)?,
+                Some(recipe) => args.by_recipe(recipe, path, (&bytes, merged), units, ui)?,
+            };
+            let guessed = args.from.is_none();
+            Ok(Opened::Raw(Raw { name, layout, shape, bytes, companion, guessed }))
         };
-        Ok(Opened::Raw(Raw { name, layout, shape, bytes, companion }))
+        match raw_of_state(&bytes) {
+            None => taken(self, bytes, false),
+            Some(raw) => {
+                let args = RawArgs { from: Some("bullet-raw".into()), ..self.clone() };
+                taken(&args, raw.map_err(|error| fault(error.to_string()))?, true)
+            }
+        }
     }
 
     /// A network that says what it is.
@@ -118,18 +130,27 @@ impl RawArgs {
         Ok((named.name, layout, shape))
     }
 
-    /// Takes a recipe's architecture, and says the hidden size and the layout that were not given.
+    /// Takes a recipe's architecture, and says the hidden size and the layout that were not given. Floats that are not
+    /// `merged` lack the factoriser's weights.
     fn by_recipe(
         &self,
         recipe: &str,
         path: &Path,
-        bytes: &[u8],
+        (bytes, merged): (&[u8], bool),
         units: Option<&Units>,
         ui: &Ui,
     ) -> Result<Taken> {
         let named = self.named()?;
-        let recipe = train::Settings::load(recipe)?.with(&self.set)?.architecture();
+        let settings = train::Settings::load(recipe)?.with(&self.set)?;
+        let recipe = settings.architecture();
         let layout = changed(named, units, &recipe)?;
+        if settings.factorised() && layout.dtype == Dtype::F32 && !merged {
+            return Err(Error::data(
+                path,
+                "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: take \
+                 optimiser_state/weights.bin, or if they are added to the others, --set factoriser=false",
+            ));
+        }
         let shape = self.sized(&recipe, &layout, bytes);
         if shape.hidden != recipe.hidden && self.hidden.is_none() {
             let other = "--hidden names another number of neurons";
@@ -177,11 +198,20 @@ impl Raw {
             let mixed = !sized && !self.shape.layers.is_empty() && self.layout.dtype != Dtype::F32;
             Error::data(path, format!("{error}{}", if mixed { MIXED } else { "" }))
         })?;
+        let mut rounding = None;
         if read.rounded > 0 {
-            ui.note(format!("{}: {} numbers rounded to a network's units", path.display(), read.rounded));
+            let exact = self.layout.exact(&self.shape, &self.bytes);
+            let exact = exact.map_err(|error| Error::data(path, error.to_string()))?;
+            let found = Rounding::new(read.rounded, &exact, &read.content);
+            ui.note(format!("{}: {found} of a network", path.display()));
+            rounding = Some(found);
+        }
+        if self.guessed {
+            super::doubt(path, &read.content, "--from names another, --recipe another architecture", ui);
         }
         Ok(Read {
             network: read.content,
+            rounding,
             format: Format::Raw,
             bytes: self.bytes.len(),
             checksum: Checksum::raw(self.companion),

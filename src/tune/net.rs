@@ -5,9 +5,9 @@ use super::net_run::{Run, saved_networks};
 use super::{TuneResult, finish, save};
 use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::run_folder::{INPUTS, NETWORK, RunFolder};
-use patzer_train::{Compute, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
+use patzer_train::{Clipped, Compute, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
 
 pub(super) fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     args.check_names()?;
@@ -183,12 +183,20 @@ fn train(
     Ok((data, outcome))
 }
 
-/// Notes the layout in which the raw weights of `start` are taken, unless the recipe names it.
+/// Notes the weights of `start` that are clipped, and the layout of raw ones, unless the recipe names it.
 fn said_start(stage: &Settings, ui: &Ui) -> Result<()> {
-    let raw = stage.start()?.and_then(|start| start.raw);
-    if let (Some(path), None, Some((shape, layout))) = (&stage.start, &stage.start_layout, raw) {
+    let (Some(path), Some(start)) = (&stage.start, stage.start()?) else { return Ok(()) };
+    if let Some(Clipped { weights, largest, limit }) = start.clipped(stage) {
+        ui.note(format!(
+            "{}: {} beyond the limits of training clipped, the furthest from {largest:.2} to {limit:.2}",
+            path.display(),
+            counted(weights as u64, "weight")
+        ));
+    }
+    if let (None, Some((shape, layout))) = (&stage.start_layout, start.raw) {
         let how = format!("by its size in the layout {layout}");
         ui.note(crate::net::taken_as(path, &shape, &how, "start_layout names another layout"));
+        crate::net::doubt(path, &start.network, "start_layout names another", ui);
     }
     Ok(())
 }

@@ -39,14 +39,14 @@ fn every_named_layout_comes_back_to_the_same_bytes() {
         let network = random(&shape, seed as u64, 90);
         std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
         let name = named.name;
-        let said = convert(dir, &format!("a.nnue -o a.bin --to {name}"));
+        let said = convert(dir, &format!("a.nnue -o a.bin --to {name} --tolerance 1000"));
         assert_eq!(said["architecture"], shape.to_string());
-        convert(dir, &format!("a.bin -o b.nnue --from {name}"));
+        convert(dir, &format!("a.bin -o b.nnue --from {name} --tolerance 1000"));
         let read = Network::parse(&std::fs::read(dir.join("b.nnue")).unwrap()).unwrap();
         if (named.layout)().qa == 255 {
             assert_eq!(read.weights(), network.weights(), "{name}");
         }
-        convert(dir, &format!("b.nnue -o b.bin --to {name}"));
+        convert(dir, &format!("b.nnue -o b.bin --to {name} --tolerance 1000"));
         let bytes = |file: &str| std::fs::read(dir.join(file)).unwrap();
         assert!(bytes("a.bin") == bytes("b.bin"), "{name}");
     }
@@ -71,10 +71,118 @@ fn options_change_a_layout_and_rounding_is_said() {
     convert(dir, &format!("a.bin -o b.nnue --from bullet {options} {recipe}"));
     let weights = |file: &str| Network::parse(&std::fs::read(dir.join(file)).unwrap()).unwrap().weights();
     assert_eq!(weights("a.nnue"), weights("b.nnue"));
-    let said = convert(dir, "a.nnue -o c.bin --qa 181");
+    let said = convert(dir, "a.nnue -o c.bin --qa 181 --tolerance 1000");
     assert!(said["rounded"].as_u64().unwrap() > 1000, "{said}");
+    assert!(
+        said["mean_error"].as_f64().unwrap() > 0.1
+            && said["max_error"].as_f64() > said["mean_error"].as_f64()
+    );
     let said = convert(dir, "a.nnue -o c.bin --bucket-order 3,1,2,0");
     assert_eq!(said["rounded"], serde_json::Value::Null);
+}
+
+/// A network that knows pieces, as it is in its raw layout.
+fn material(dir: &Path, shape: &Architecture) -> Vec<u8> {
+    let random = random(shape, 3, 3);
+    let (mut weights, hidden) = (random.weights(), shape.hidden);
+    // The first neuron counts the own queens and rooks, and its weight is the side to move's.
+    for row in 0..shape.rows() {
+        weights.features[row * hidden] = [0, 0, 0, 80, 100, 0, 0, 0, 0, 0, 0, 0][row % 768 / 64];
+    }
+    weights.dense.iter_mut().for_each(|layers| layers[0].weights[0] = 120);
+    let network = Network::new(shape.clone(), &weights, Default::default()).unwrap();
+    std::fs::write(dir.join("known.nnue"), network.to_bytes()).unwrap();
+    network.body()
+}
+
+#[test]
+fn rounding_beyond_a_few_centipawns_is_refused_unless_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    std::fs::write(dir.join("a.nnue"), random(&Architecture::plain(16), 1, 90).to_bytes()).unwrap();
+    let error = refused(dir, "a.nnue -o a.bin --qa 16");
+    assert!(error.contains("off by ") && error.contains(" of the layout; --tolerance "), "{error}");
+    assert!(!dir.join("a.bin").exists());
+    // Finer units come back to the same numbers, which are nothing to round.
+    convert(dir, "a.nnue -o fine.bin --qa 765");
+    let said = convert(dir, "fine.bin -o b.nnue --from patzer --qa 765 --tolerance 0");
+    assert_eq!(said["rounded"], serde_json::Value::Null);
+    convert(dir, "a.nnue -o a.bin --qa 16 --tolerance 100000");
+    // Floats between the units of a network: half a unit too much in each weight.
+    convert(dir, "a.nnue -o raw.bin --to bullet-raw");
+    let mut floats = std::fs::read(dir.join("raw.bin")).unwrap();
+    for bytes in floats.as_chunks_mut().0[..768 * 16].iter_mut() {
+        *bytes = (f32::from_le_bytes(*bytes) + 0.49 / 255.0).to_le_bytes();
+    }
+    std::fs::write(dir.join("half.bin"), floats).unwrap();
+    let error = refused(dir, "half.bin -o c.nnue --from bullet-raw --hidden 16 --quiet");
+    assert!(error.contains("12,288 numbers rounded to the units of a network"), "{error}");
+}
+
+#[test]
+fn a_guessed_layout_that_knows_no_pieces_is_doubted() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let body = material(dir, &Architecture::plain(16));
+    std::fs::write(dir.join("right.bin"), &body).unwrap();
+    let said = |line: &str| {
+        let output = patzer(dir, &line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(!said("net convert right.bin -o a.nnue").contains("queen"));
+    convert(dir, "known.nnue -o wrong.bin --transpose features");
+    let text = said("net convert wrong.bin -o b.nnue");
+    assert!(
+        text.contains("warning: wrong.bin: in this layout a queen is worth ") && text.contains("--from"),
+        "{text}"
+    );
+    // A layout that is named is not doubted.
+    assert!(!said("net convert wrong.bin -o b.nnue --from patzer").contains("queen"));
+}
+
+#[test]
+fn floats_without_their_factoriser_are_refused_and_a_state_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let text = "hidden = 8\nmirror = true\nking_buckets = \"five\"\nfactoriser = true\n";
+    std::fs::write(dir.join("r.toml"), text).unwrap();
+    let shape = patzer_train::Settings::load(dir.join("r.toml").to_str().unwrap()).unwrap().architecture();
+    let network = random(&shape, 1, 60);
+    std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
+    convert(dir, "a.nnue -o raw.bin --to bullet-raw");
+    let error = refused(dir, "raw.bin -o b.nnue --from bullet-raw --recipe r.toml");
+    assert!(error.contains("lacks the weights of a factoriser"), "{error}");
+    convert(dir, "raw.bin -o b.nnue --from bullet-raw --recipe r.toml --set factoriser=false");
+    let bytes = |file: &str| std::fs::read(dir.join(file)).unwrap();
+    let weights = |file: &str| Network::parse(&bytes(file)).unwrap().weights();
+    assert_eq!(weights("b.nnue"), network.weights());
+    // The state has the rows less what they share.
+    let raw = bytes("raw.bin");
+    let numbers: Vec<f32> = raw.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let (rows, rest) = numbers.split_at(shape.rows() * 8);
+    let own: Vec<f32> = rows.iter().map(|weight| weight - 0.25).collect();
+    let tensors = [
+        ("l0b", &rest[..8]),
+        ("l0f", &[0.25; 768 * 8][..]),
+        ("l0w", &own),
+        ("l1b", &rest[24..]),
+        ("l1w", &rest[8..24]),
+    ];
+    let mut state = Vec::new();
+    for (name, numbers) in tensors {
+        state.extend([name.as_bytes(), b"\n", &(numbers.len() as u64).to_le_bytes()].concat());
+        state.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
+    std::fs::write(dir.join("weights.bin"), state).unwrap();
+    convert(dir, "weights.bin -o c.nnue --recipe r.toml");
+    assert_eq!(weights("c.nnue"), network.weights());
+    let line = |start: &str| {
+        let line = format!("tune games.pgn --recipe r.toml --set start={start} --epochs 1");
+        String::from_utf8(patzer(dir, &line.split(' ').collect::<Vec<_>>()).stderr).unwrap()
+    };
+    assert!(line("raw.bin").contains("lacks the weights of a factoriser"), "{}", line("raw.bin"));
+    assert!(!line("weights.bin").contains("weights.bin"), "{}", line("weights.bin"));
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub mod packed;
 pub mod perft;
 pub mod prefetch;
 pub mod quiets;
+mod random_games;
 pub mod rng;
 pub mod score;
 pub mod see;
@@ -27,6 +28,7 @@ pub use ending::{Ending, ending, ending_with};
 pub use game_line::Line;
 pub use move_parts::MoveParts;
 pub use packed::{PackedBoard, PackedMove};
+pub use random_games::random_positions;
 
 use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, MoveList, Position, Setup};
 

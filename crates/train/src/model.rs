@@ -13,6 +13,17 @@ type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
 /// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
 
+/// Weights of a network beyond the limits of training, which keep accumulators within 16 bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clipped {
+    /// Number of these weights.
+    pub weights: usize,
+    /// The one that is furthest beyond its limit.
+    pub largest: f32,
+    /// The limit of that one.
+    pub limit: f32,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Model {
     pub layout: ParamLayout,
@@ -84,25 +95,59 @@ impl Model {
         model
     }
 
-    fn clip(&mut self) {
+    /// Clips the weights to their limits; returns how many were beyond, and the furthest with its limit.
+    pub(crate) fn clip(&mut self) -> Option<Clipped> {
+        let mut clipped = None;
         for (weight, limit) in self.parameters.iter_mut().zip(self.layout.limits()) {
-            *weight = weight.clamp(-limit, limit);
+            if weight.abs() > limit {
+                let found = clipped.get_or_insert(Clipped { weights: 0, largest: *weight, limit });
+                found.weights += 1;
+                if weight.abs() - limit > found.largest.abs() - found.limit {
+                    (found.largest, found.limit) = (*weight, limit);
+                }
+                *weight = weight.clamp(-limit, limit);
+            }
         }
+        clipped
     }
 
     /// Imports a quantised network.
     pub(crate) fn of(network: &Network, factoriser: bool) -> Model {
-        let (architecture, weights) = (network.architecture(), network.weights());
+        let mut model = Model::unclipped(network, factoriser);
+        model.clip();
+        model
+    }
+
+    /// Imports a quantised network, with weights beyond their limits.
+    pub(crate) fn unclipped(network: &Network, factoriser: bool) -> Model {
+        let numbers = network.weights();
+        Model::of_numbers(network.architecture(), numbers.numbers().map(f32::from), factoriser)
+    }
+
+    /// Imports the numbers of a raw body, in a network's units, beyond their limits too.
+    pub(crate) fn of_numbers(
+        architecture: &Architecture,
+        mut numbers: impl Iterator<Item = f32>,
+        factoriser: bool,
+    ) -> Model {
         let mut model = Model::zero(architecture, factoriser);
         let (layout, parameters) = (&model.layout, &mut model.parameters);
         let [qa, qb] = [QA, QB].map(|unit| unit as f32);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let values = if architecture.psqt { buckets } else { 0 };
-        for ((row, neuron), weight) in pairs(layout.rows, hidden).zip(&weights.features) {
-            parameters[layout.feature_at(row, neuron)] = f32::from(*weight) / qa;
+        let mut fill = |at: usize, unit: f32| parameters[at] = numbers.next().unwrap_or(0.0) / unit;
+        pairs(layout.rows, hidden).for_each(|(row, neuron)| fill(layout.feature_at(row, neuron), qa));
+        (0..hidden).for_each(|neuron| fill(layout.bias_at(neuron), qa));
+        pairs(layout.rows, values).for_each(|(row, bucket)| fill(layout.psqt_at(row, bucket), qa));
+        let layers = architecture.dense();
+        let of_buckets =
+            || pairs(buckets, layers.len()).map(|(bucket, layer)| (bucket, layer, layers[layer]));
+        for (bucket, layer, [inputs, outputs]) in of_buckets() {
+            let place = |(output, input)| layout.weight_at(bucket, layer, output, input);
+            pairs(outputs, inputs).for_each(|at| fill(place(at), qb));
         }
-        for ((row, bucket), value) in pairs(layout.rows, values).zip(&weights.psqt) {
-            parameters[layout.psqt_at(row, bucket)] = f32::from(*value) / qa;
+        for (bucket, layer, [_, outputs]) in of_buckets() {
+            (0..outputs).for_each(|output| fill(layout.dense_bias_at(bucket, layer, output), qa * qb));
         }
         // Either part is limited to half of the whole, so move half of the first bucket's weight.
         for feature in 0..layout.factor_rows {
@@ -116,20 +161,6 @@ impl Model {
                 }
             }
         }
-        for neuron in 0..hidden {
-            parameters[layout.bias_at(neuron)] = f32::from(weights.bias[neuron]) / qa;
-        }
-        for (bucket, head) in weights.dense.iter().enumerate() {
-            for (layer, (dense, [inputs, outputs])) in head.iter().zip(architecture.dense()).enumerate() {
-                for ((output, input), weight) in pairs(outputs, inputs).zip(&dense.weights) {
-                    parameters[layout.weight_at(bucket, layer, output, input)] = f32::from(*weight) / qb;
-                }
-                for (output, bias) in dense.bias.iter().enumerate() {
-                    parameters[layout.dense_bias_at(bucket, layer, output)] = f32::from(*bias) / (qa * qb);
-                }
-            }
-        }
-        model.clip();
         model
     }
 

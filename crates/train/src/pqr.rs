@@ -9,8 +9,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::TrainItem;
 use patzer_chess::rng::Rng;
-use patzer_chess::{PackedBoard, other_moves, played};
-use patzer_eval::nnue::halfmoves;
+use patzer_chess::{other_moves, played};
 
 pub(crate) const GROUP: usize = 3;
 
@@ -27,14 +26,10 @@ impl PqrGroup {
     pub(crate) fn new(position: &Chess, best: Move, seed: u64) -> Option<PqrGroup> {
         let others = other_moves(position, best)?;
         let other = others[Rng::new(seed).below(others.len())];
-        let item = |position: &Chess| {
-            let (board, turn) = (PackedBoard::pack(position), position.turn());
-            TrainItem { board, turn, halfmoves: halfmoves(position), score: None, result: 0, ply: 0 }
-        };
-        let after = |m: Move| item(&played(position, m));
+        let after = |m: Move| TrainItem::of(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);
         Some(PqrGroup {
-            items: [item(position), after(best), after(other)],
+            items: [TrainItem::of(position), after(best), after(other)],
             class: (position.turn().is_black(), number),
             legal: others.len() as u16 + 1,
         })

@@ -2,10 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
+use super::cpu_gradient;
 use super::loader;
 use super::model::Model;
 use super::sparse_order::{self, Zeros};
 use super::{DataLoader, Earlier, Quantisation, Settings, TrainItem};
+use patzer_chess::random_positions;
 use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
 use patzer_io::error::{Error, Result};
 
@@ -60,6 +62,14 @@ pub(crate) fn about(
         "trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}{from}"
     );
     About { description, training: file::hex(&hash.finalize()) }
+}
+
+/// Difference of a network from the weights it was rounded from, in positions of random games; `exact` are the numbers
+/// of its raw body before rounding.
+pub fn rounding_error(exact: &[f32], network: &Network) -> Quantisation {
+    let items: Vec<TrainItem> = random_positions(1_000, 0).iter().map(TrainItem::of).collect();
+    let model = Model::of_numbers(network.architecture(), exact.iter().copied(), false);
+    compare(&cpu_gradient::centipawns(&model, &items, false, 1.0), network, &items)
 }
 
 pub(crate) fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {

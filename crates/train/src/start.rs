@@ -7,17 +7,23 @@ use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 use super::Settings;
-use super::model::Model;
+use super::model::{Clipped, Model};
 
 /// The `start` of a recipe.
 #[derive(Debug)]
 pub struct Start {
     /// The network, with a single input or output bucket of the file copied to all of the recipe's, and as many
     /// neurons as the recipe.
-    /// recipe.
     pub network: Network,
     /// Architecture and layout of raw weights; `None` for a `.nnue` file.
     pub raw: Option<(Architecture, &'static str)>,
+}
+
+impl Start {
+    /// Weights beyond the limits of training, which clips them.
+    pub fn clipped(&self, settings: &Settings) -> Option<Clipped> {
+        Model::unclipped(&self.network, settings.factorised()).clip()
+    }
 }
 
 impl Settings {
@@ -31,6 +37,9 @@ impl Settings {
             if has_magic(bytes) {
                 return Network::parse(bytes).map(|network| (network, None)).map_err(|e| e.to_string());
             }
+            let state = layout::raw_of_state(bytes).transpose().map_err(|e| e.to_string())?;
+            let layout = if state.is_some() { NamedLayout::find("bullet-raw") } else { layout };
+            let (bytes, merged) = state.as_ref().map_or((bytes, false), |state| (&state[..], true));
             let raw = match layout {
                 Some(named) => {
                     let network = (named.layout)().read_start(&expected, bytes).map_err(|e| e.to_string())?;
@@ -44,6 +53,13 @@ impl Settings {
                      another layout"
                 )
             })?;
+            if self.factorised() && named.name == "bullet-raw" && !merged {
+                return Err(
+                    "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: start from \
+                            optimiser_state/weights.bin, or from a .nnue file of the weights with them"
+                        .to_string(),
+                );
+            }
             let raw = (network.architecture().clone(), named.name);
             Ok((network, Some(raw)))
         };

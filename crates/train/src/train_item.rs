@@ -1,10 +1,11 @@
 //! A position to train on.
 
-use shakmaty::Color;
+use shakmaty::{Chess, Color, Position};
 
 use patzer_chess::PackedBoard;
 use patzer_chess::score::is_mate;
 use patzer_data::Record;
+use patzer_eval::nnue::halfmoves;
 use patzer_prepare::halfmoves_at;
 
 /// A position with its result and score.
@@ -28,6 +29,12 @@ pub struct TrainItem {
 pub const WIN: i16 = 1 << 14;
 
 impl TrainItem {
+    /// A position alone, without score and result.
+    pub(crate) fn of(position: &Chess) -> TrainItem {
+        let (board, turn) = (PackedBoard::pack(position), position.turn());
+        TrainItem { board, turn, halfmoves: halfmoves(position), score: None, result: 0, ply: 0 }
+    }
+
     /// Result from White's side, 0 to 1.
     #[inline]
     pub fn expected(&self) -> f32 {

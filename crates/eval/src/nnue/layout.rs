@@ -1,5 +1,6 @@
 //! Raw layouts of other engines and trainers: the numbers of a network without a header, in their order and units.
 
+mod bullet_state;
 mod named;
 mod parts;
 mod recognise;
@@ -7,10 +8,12 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub use self::bullet_state::raw_of_state;
 pub use self::named::{LAYOUTS, NamedLayout};
-pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size};
+pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size, piece_values};
 pub use self::start::guess;
 
+use self::parts::Part;
 use super::architecture::{Architecture, MAX_HIDDEN};
 use super::error::BodyError;
 use super::network::{About, Network};
@@ -142,6 +145,42 @@ impl Layout {
         bytes: &[u8],
         about: About,
     ) -> Result<Converted<Network>, BodyError> {
+        let (mut body, mut rounded) = (vec![0i16; shape.parameters()], 0);
+        self.each_number(shape, bytes, |part, i, value| {
+            let whole = value.round();
+            if !(f64::from(i16::MIN)..=f64::from(i16::MAX)).contains(&whole) {
+                let kind = part.kind.name();
+                let reason = format!("{kind} {i} is {value:.1} in units of a network: beyond 16 bits");
+                return Err(BodyError(reason));
+            }
+            rounded += usize::from(whole != value);
+            body[(part.place)(i)] = whole as i16;
+            Ok(())
+        })?;
+        let weights = Weights::read(shape, &mut body.into_iter());
+        weights.check_values(shape)?;
+        let network = Network::new(shape.clone(), &weights, about)
+            .ok_or_else(|| BodyError("the lengths of its parts disagree".into()))?;
+        Ok(Converted { content: network, rounded })
+    }
+
+    /// Reads the numbers of a raw body in a network's units, not rounded.
+    pub fn exact(&self, shape: &Architecture, bytes: &[u8]) -> Result<Vec<f32>, BodyError> {
+        let mut body = vec![0.0; shape.parameters()];
+        self.each_number(shape, bytes, |part, i, value| {
+            body[(part.place)(i)] = value as f32;
+            Ok(())
+        })?;
+        Ok(body)
+    }
+
+    /// Passes on the numbers of a file in a network's units, with their parts and their numbers in these.
+    fn each_number(
+        &self,
+        shape: &Architecture,
+        bytes: &[u8],
+        mut take: impl FnMut(&Part, usize, f64) -> Result<(), BodyError>,
+    ) -> Result<(), BodyError> {
         self.check(shape)?;
         if !self.fits(shape, bytes) {
             let (size, found) = (self.size(shape), bytes.len());
@@ -151,28 +190,16 @@ impl Layout {
             };
             return Err(BodyError(reason));
         }
-        let (mut body, mut rounded, mut rest) = (vec![0i16; shape.parameters()], 0, bytes);
+        let mut rest = bytes;
         for part in self.parts(shape) {
             let (width, factor) = (self.width(part.kind), self.factor(part.kind));
             let (numbers, after) = rest.split_at(part.count * width);
             for (i, bytes) in numbers.chunks_exact(width).enumerate() {
-                let value = factor * number(bytes);
-                let whole = value.round();
-                if !(f64::from(i16::MIN)..=f64::from(i16::MAX)).contains(&whole) {
-                    let kind = part.kind.name();
-                    let reason = format!("{kind} {i} is {value:.1} in units of a network: beyond 16 bits");
-                    return Err(BodyError(reason));
-                }
-                rounded += usize::from(whole != value);
-                body[(part.place)(i)] = whole as i16;
+                take(&part, i, factor * number(bytes))?;
             }
             rest = after;
         }
-        let weights = Weights::read(shape, &mut body.into_iter());
-        weights.check_values(shape)?;
-        let network = Network::new(shape.clone(), &weights, about)
-            .ok_or_else(|| BodyError("the lengths of its parts disagree".into()))?;
-        Ok(Converted { content: network, rounded })
+        Ok(())
     }
 
     pub fn write(&self, network: &Network) -> Result<Converted<Vec<u8>>, BodyError> {

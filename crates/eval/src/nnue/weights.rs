@@ -75,7 +75,7 @@ impl Weights {
     }
 
     /// The numbers of a raw body, in order.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = i16> + '_ {
+    pub fn numbers(&self) -> impl Iterator<Item = i16> + '_ {
         let layers = || self.dense.iter().flatten();
         let output = layers().flat_map(|dense| &dense.weights).chain(layers().flat_map(|dense| &dense.bias));
         self.features.iter().chain(&self.bias).chain(&self.psqt).chain(output).chain(&self.wdl_k).copied()

@@ -54,9 +54,8 @@ use self::compared::Compared;
 pub use self::explain::Explanation;
 use self::explain::explain;
 use crate::{Analyst, LinePattern, PlayerError};
-use patzer_chess::fen;
-use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
+use patzer_chess::{fen, random_positions};
 use patzer_eval::nnue::plain::{PlainNnue, Reading};
 
 /// Known forms of static evaluations: a pattern, and whether the value is White's.
@@ -144,7 +143,7 @@ impl EvalCheck<'_> {
             None => known(self.white_pov),
         };
         let mut compared = Vec::new();
-        for position in positions(self.positions, self.seed) {
+        for position in random_positions(self.positions, self.seed) {
             if stop.load(Ordering::Relaxed) {
                 return Err(EvalCheckError::Player(PlayerError::Stopped));
             }
@@ -189,26 +188,4 @@ fn value(lines: &[String], patterns: &[(LinePattern, bool)], white_moves: bool) 
 fn unmatched(lines: &[String], position: &Chess) -> EvalCheckError {
     let last = lines.iter().map(|line| line.trim()).rfind(|line| !line.is_empty());
     EvalCheckError::Unmatched { fen: fen::text(position), last: last.map(str::to_string) }
-}
-
-/// Positions of random games, each once, without those in check, which many engines do not evaluate.
-fn positions(count: usize, seed: u64) -> Vec<Chess> {
-    let mut rng = Rng::new(seed);
-    let mut seen = std::collections::HashSet::new();
-    let mut found = Vec::new();
-    while found.len() < count {
-        let mut position = Chess::default();
-        // Random play loses its pieces late: every length up to 160 plies fills all output buckets.
-        for _ in 0..160 {
-            let moves = position.legal_moves();
-            if moves.is_empty() || found.len() == count {
-                break;
-            }
-            position.play_unchecked(moves[rng.below(moves.len())]);
-            if rng.below(4) == 0 && !position.is_check() && seen.insert(fen::text(&position)) {
-                found.push(position.clone());
-            }
-        }
-    }
-    found
 }
