@@ -67,6 +67,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         filter_set: filter_set.clone(),
         resolve: resolved.iter().all(|resolved| *resolved),
         strict: false,
+        pass: 0,
     };
     let [read, written] = export_traces(&data, output, *level, &reporter(ui))?;
     patzer_io::write(&terms_path, terms.as_bytes())?;

@@ -6,8 +6,8 @@ use patzer_io::number::grouped;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::done;
 use crate::tune_net::{fault, folder, said, tuned};
+use crate::{done, patzer};
 
 fn loss(folder: &TempDir, args: &str) -> f64 {
     let result = tuned(folder, &format!("--k 1 --epochs 2 --validation 0 --batch 100 {args}"));
@@ -237,4 +237,22 @@ fn a_flag_that_a_stage_would_overrule_is_refused() {
     let whole = tuned(&folder, "--recipe r.toml -o a.nnue")["epochs"].clone();
     assert!(whole.as_u64().unwrap() > 3);
     assert_eq!(tuned(&folder, "--recipe runs/a/recipe.toml -o b.nnue")["epochs"], whole);
+}
+
+#[test]
+fn random_filters_draw_again_in_each_pass() {
+    let folder = folder();
+    let line = "tune positions.parquet --no-resolve --hidden 16 --k 1 --validation 0 --batch 100 --epochs 3 --filter";
+    let trained = |filter: &str, threads: usize| {
+        let line = format!("{line} {filter} -o a.nnue --threads {threads}");
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        (fs::read(folder.path().join("a.nnue")).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for streamed in ["", " --set superbatch=1000 --set buffer=500"] {
+        let (network, text) = trained(&format!("random_skip{streamed}"), 1);
+        assert!(text.contains("; random filters draw again in each pass"), "{text}");
+        assert!(network == trained(&format!("random_skip{streamed}"), 2).0);
+    }
+    assert!(!trained("ply", 1).1.contains("draw again"));
 }

@@ -52,6 +52,7 @@ struct Verdict<T> {
 pub struct BatchRules<'a, T> {
     pub filters: &'a FilterSet,
     pub split: Split,
+    pub pass: u64,
     pub resolved: bool,
     pub make: &'a MakeItem<'a, T>,
     /// Receives each file once it is read.
@@ -65,7 +66,7 @@ impl<T: Copy + Send> BatchRules<'_, T> {
             if !self.resolved {
                 record.leaf = None;
             }
-            let kept = self.filters.keep(record);
+            let kept = self.filters.keep_in_pass(record, self.pass);
             let (group, of_game) = grouped(record);
             let target = kept.and_then(|()| fit_target(record, self.resolved));
             let item = target.and_then(|(board, turn)| (self.make)(record, board, turn));

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::split::Split;
 use patzer_data::Metadata;
+use patzer_data::filter::Pipeline;
 use patzer_formats::ReadOptions;
 use patzer_io::error::{Error, Result};
 
@@ -21,9 +22,16 @@ pub struct DataSelection {
     pub resolve: bool,
     /// Fail at the first malformed line of text instead of counting them.
     pub strict: bool,
+    /// Number of the pass over the data, from 0: random filters draw again in each.
+    pub pass: u64,
 }
 
 impl DataSelection {
+    /// Tests whether passes over the data differ, as random filters draw again in each.
+    pub fn is_random(&self) -> Result<bool> {
+        Ok(Pipeline::new(&self.filters, &self.filter_set)?.is_random())
+    }
+
     /// Inputs of a run, for its `run.json`.
     pub fn inputs<'a>(
         &'a self,

@@ -198,7 +198,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                 });
             }
         };
-        let rules = BatchRules { filters, split, resolved, make: self.make, ended: &ended };
+        let pass = self.data.pass;
+        let rules = BatchRules { filters, split, pass, resolved, make: self.make, ended: &ended };
         let (mut batch, mut ahead) = (Batch::new(0), Batch::new(0));
         let mut more = ahead.read(files, &rules)?;
         while more {
@@ -259,9 +260,11 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
             epd::decode(text).map_err(|error| error.to_string())
         };
-        let mut batch = Batch::new(file);
+        let (mut batch, mut game) = (Batch::new(file), 0);
         let account = lines::each(path, self.data.strict, parse, |record| {
-            batch.records.push(record);
+            // As the reader of the format numbers games: random filters draw by them.
+            batch.records.push(Record { game, ..record });
+            game = game.wrapping_add(1);
             if batch.records.len() == LINES { self.resolve_lines(&mut batch) } else { Ok(()) }
         })?;
         self.resolve_lines(&mut batch)?;
@@ -276,7 +279,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             return Err(interrupt::error());
         }
         let (filters, mut seen) = self.pipeline.halves();
-        let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };
+        let (split, pass) = (self.split, self.data.pass);
+        let rules = BatchRules { filters, split, pass, resolved, make: self.make, ended: &|_| {} };
         rules.apply(batch, |record| (line_group(record), false));
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
@@ -393,6 +397,40 @@ mod tests {
             assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), halt, "{outcome:?}");
             assert_eq!(stream.account.taken, if halt { 0 } else { 3 });
         }
+    }
+
+    #[test]
+    fn random_filters_draw_again_in_each_pass_in_lines_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: String = (0..512)
+            .map(|n| {
+                let rank: String = (0..8).map(|bit| if n >> bit & 1 == 1 { 'P' } else { 'N' }).collect();
+                let turn = if n < 256 { 'w' } else { 'b' };
+                format!("4k3/8/8/8/{rank}/8/8/4K3 {turn} - - c9 \"1-0\";\n")
+            })
+            .collect();
+        let text = folder.path().join("lines.epd");
+        std::fs::write(&text, lines).unwrap();
+        let drawn = |path: &PathBuf, pass: u64| {
+            let data = DataSelection {
+                files: vec![path.clone()],
+                filters: vec!["random_skip".into()],
+                pass,
+                ..DataSelection::default()
+            };
+            let mut keys = Vec::new();
+            let mut take = |offer: &Offer<'_, ()>| {
+                keys.push(offer.record.key());
+                Ok(None)
+            };
+            stream(&data, Split::default(), &|_| {}, &|_, _, _| Ok(()), &mut take).unwrap();
+            keys
+        };
+        let [first, second] = [0, 1].map(|pass| drawn(&text, pass));
+        assert_eq!(second, drawn(&text, 1));
+        let both = first.iter().filter(|key| second.contains(key)).count();
+        // Half of the positions are drawn by each pass, a quarter by both.
+        assert!([first.len(), second.len(), 2 * both].iter().all(|count| count.abs_diff(256) < 64), "{both}");
     }
 
     #[test]

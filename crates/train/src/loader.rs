@@ -8,6 +8,7 @@ use super::{Settings, TrainItem};
 use crate::permutation::permutation;
 use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
+use patzer_prepare::Prepared;
 
 /// Receives a batch of indices into items; false ends the epoch.
 pub(crate) type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
@@ -66,7 +67,12 @@ pub struct MemoryLoader<'a> {
     /// Set if the features include the halfmove clock, or weights the ply; other networks keep their hash.
     sees_clock: bool,
     sees_ply: bool,
+    /// Reads the positions of the passes after the first, if passes differ, with the settings of the loader.
+    pub(crate) read_again: Option<(&'a ReadAgain<'a>, &'a Settings)>,
 }
+
+/// Reads the positions of a pass over the data, counted from 0.
+pub(crate) type ReadAgain<'a> = dyn Fn(u64) -> Result<Prepared<TrainItem>> + 'a;
 
 impl<'a> MemoryLoader<'a> {
     /// A loader of all positions. An error without positions, or for more than 2^32 − 1.
@@ -85,7 +91,19 @@ impl<'a> MemoryLoader<'a> {
         let (files, expanded, seed) = (Vec::new(), Vec::new(), settings.seed);
         let sees_clock = settings.sees_clock();
         let sees_ply = settings.position_weight.is_some();
-        Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock, sees_ply })
+        let read_again = None;
+        Ok(MemoryLoader {
+            items,
+            files,
+            order,
+            group,
+            expanded,
+            batch,
+            seed,
+            sees_clock,
+            sees_ply,
+            read_again,
+        })
     }
 
     /// A loader that draws files by their weights; `by_file` are their numbers of positions, in order.
@@ -129,6 +147,26 @@ impl<'a> MemoryLoader<'a> {
         }
         self.order.iter_mut().for_each(|at| *at = drawn[*at as usize]);
     }
+
+    /// Passes on the batches of an order of these positions.
+    fn batches_of(&mut self, items: &[TrainItem], take: &mut TakeBatch<'_>) -> Result<()> {
+        let (batches, count) = (self.batches(), self.order.len());
+        for i in 0..batches {
+            // Equal batches: a short last one would move the weights as far as a full one.
+            let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
+            if self.group > 1 {
+                let group = self.group as u32;
+                let members = |n: &u32| n * group..(n + 1) * group;
+                self.expanded.clear();
+                self.expanded.extend(batch.iter().flat_map(members));
+                batch = &self.expanded;
+            }
+            if !take(items, batch)? {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl DataLoader for MemoryLoader<'_> {
@@ -156,23 +194,16 @@ impl DataLoader for MemoryLoader<'_> {
     }
 
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.shuffle(epoch);
-        let (batches, count) = (self.batches(), self.order.len());
-        for i in 0..batches {
-            // Equal batches: a short last one would move the weights as far as a full one.
-            let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
-            if self.group > 1 {
-                let group = self.group as u32;
-                let members = |n: &u32| n * group..(n + 1) * group;
-                self.expanded.clear();
-                self.expanded.extend(batch.iter().flat_map(members));
-                batch = &self.expanded;
-            }
-            if !take(self.items, batch)? {
-                break;
-            }
+        if let Some((read_again, settings)) = self.read_again.filter(|_| epoch > 1) {
+            let Prepared { train, by_file, .. } = read_again(epoch as u64 - 1)?;
+            let mut pass = MemoryLoader::weighted(&train, &by_file, settings)?;
+            pass.shuffle(epoch);
+            // All passes have as many positions as the first, a few of them twice or not at all.
+            self.order = pass.order.iter().copied().cycle().take(self.order.len()).collect();
+            return self.batches_of(&train, take);
         }
-        Ok(())
+        self.shuffle(epoch);
+        self.batches_of(self.items, take)
     }
 
     /// Each file has its share of an epoch.

@@ -30,6 +30,8 @@ pub struct TrainingData {
     validation_sources: Vec<(PathBuf, Metadata)>,
     /// Number of items of a position: one, or with `pqr` a group.
     group: usize,
+    /// Random filters draw again in each pass.
+    redraws: bool,
 }
 
 enum Items {
@@ -100,8 +102,9 @@ impl TrainingData {
         }
         settings.k = k.k;
         items.check_plies(settings)?;
-        let (data, fitted_k, group) = (data.clone(), k.fitted, settings.loss().group());
-        let read = TrainingData { data, split, items, fitted_k, scores, validation_sources, group };
+        let (redraws, data, fitted_k) = (data.is_random()?, data.clone(), k.fitted);
+        let group = settings.loss().group();
+        let read = TrainingData { data, split, items, fitted_k, scores, validation_sources, group, redraws };
         if settings.positions > 0 {
             settings.epochs = settings.positions.div_ceil(read.epoch(settings)? as u64) as usize;
             settings.validate()?;
@@ -122,10 +125,11 @@ impl TrainingData {
 
     /// Summary of the positions read and dropped.
     pub fn summary(&self) -> String {
-        match &self.items {
+        let summary = match &self.items {
             Items::Memory(data) => data.summary(self.group),
             Items::Stream(preview) => preview.account.summary(preview.positions, preview.validation.len()),
-        }
+        };
+        if self.redraws { format!("{summary}; random filters draw again in each pass") } else { summary }
     }
 
     /// Number of positions to train on.
@@ -176,13 +180,24 @@ impl TrainingData {
     ) -> Result<TrainOutcome> {
         match &self.items {
             Items::Memory(data) => {
+                let read_again = |pass| self.read_again(settings, pass);
                 let mut loader = MemoryLoader::weighted(&data.train, &data.by_file, settings)?;
+                loader.read_again = self.redraws.then_some((&read_again, settings));
                 fit_stage(&mut loader, &data.validation, settings, earlier, compute, callbacks)
             }
             Items::Stream(preview) => {
                 preview.fit(&self.data, self.split, settings, earlier, compute, callbacks)
             }
         }
+    }
+}
+
+impl TrainingData {
+    /// Reads the positions of another pass.
+    fn read_again(&self, settings: &Settings, pass: u64) -> Result<Prepared<TrainItem>> {
+        let data = DataSelection { pass, ..self.data.clone() };
+        let (mut k, mut scores) = (FitK { k: settings.k.or(Some(1.0)), fitted: None }, self.scores.further());
+        in_memory(&data, self.split, settings, &|_| (), &mut k, &mut scores)
     }
 }
 

@@ -5,9 +5,10 @@
 
 use super::preset::{Preset, PresetFilter};
 use super::registry::{Build, FilterError, InGameFilter};
-use super::{Filter, GameTags, Record, listed, table};
+use super::{Filter, GameTags, Record, draw, listed, table};
 use crate::key_set::KeySet;
 use crate::position_keys;
+use patzer_chess::rng::mix;
 use patzer_formats::Metadata;
 use patzer_formats::capabilities::Capabilities;
 use patzer_formats::dedupe_rule::DUPLICATES;
@@ -19,6 +20,7 @@ pub struct Pipeline {
     description: Vec<String>,
     /// The label of each filter, and the facts that it judges by.
     sees: Vec<(String, Capabilities)>,
+    random: bool,
 }
 
 /// A filter with its name, and its label such as `before_check plies=5`.
@@ -42,6 +44,14 @@ impl FilterSet {
     #[inline]
     pub fn keep(&self, record: &Record) -> std::result::Result<(), &'static str> {
         self.positions.iter().find(|named| !(named.keeps)(record)).map_or(Ok(()), |named| Err(named.name))
+    }
+
+    /// Judges a position as [`Self::keep`] in pass 0 over the data; in other passes random filters draw again.
+    pub fn keep_in_pass(&self, record: &Record, pass: u64) -> std::result::Result<(), &'static str> {
+        match pass {
+            0 => self.keep(record),
+            _ => self.keep(&Record { game: mix(pass, u64::from(record.game)) as u32, ..*record }),
+        }
     }
 
     /// Judges a game by the filters of games.
@@ -110,8 +120,13 @@ impl Pipeline {
                 .map_err(|reason| Error::setting("filter_set", text, reason.to_string()))?;
         }
         let description = presets.iter().map(describe).collect();
-        let mut pipeline =
-            Pipeline { filters: FilterSet::default(), seen: None, description, sees: Vec::new() };
+        let mut pipeline = Pipeline {
+            filters: FilterSet::default(),
+            seen: None,
+            description,
+            sees: Vec::new(),
+            random: false,
+        };
         let mut added: Vec<&PresetFilter> = Vec::new();
         for preset in &presets {
             for filter in &preset.filters {
@@ -130,6 +145,7 @@ impl Pipeline {
     fn add(&mut self, filter: &PresetFilter) -> Result<()> {
         let (name, label) = (filter.row.name, filter.row.describe(&filter.values));
         let values = filter.values.clone();
+        self.random |= values.contains_key(draw::SEED.name);
         self.sees.push((label.clone(), (filter.row.sees)(&values)));
         match filter.row.build {
             Build::Position(build) => {
@@ -147,6 +163,11 @@ impl Pipeline {
             Build::Duplicates => self.seen = Some(KeySet::new()),
         }
         Ok(())
+    }
+
+    /// Tests for a filter that draws at random.
+    pub fn is_random(&self) -> bool {
+        self.random
     }
 
     pub fn describe(&self) -> Vec<String> {
