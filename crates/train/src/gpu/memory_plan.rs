@@ -3,7 +3,7 @@
 
 use super::kernel_args::WindowArgs;
 use crate::param_layout::ParamLayout;
-use crate::position_weight::PositionWeight;
+use crate::position_weight::WeightRule;
 use crate::{Forward, OptimiserKind, Settings};
 use patzer_eval::nnue::Architecture;
 
@@ -37,7 +37,7 @@ pub(super) struct MemoryPlan {
     pub pulled: bool,
     /// Some passes are rounded as the quantised network.
     pub rounds: bool,
-    pub weight: Option<PositionWeight>,
+    pub weight: Option<WeightRule>,
     pub batch: usize,
     pub sub_batch: usize,
     /// Capacity of a perspective's row list: the most active features, in whole words.
@@ -58,7 +58,7 @@ impl MemoryPlan {
             averaged: settings.average > 0.0,
             pulled: settings.pull > 0.0,
             rounds: settings.quantisation_aware > 0.0,
-            weight: settings.position_weight.clone(),
+            weight: settings.position_weight.as_ref().and_then(|weight| weight.0.first().cloned()),
             batch,
             sub_batch: batch.min(MOST_POSITIONS).next_multiple_of(UNIT),
             stride: layout.architecture.features.most().next_multiple_of(4),

@@ -73,6 +73,10 @@ impl Gpu {
             let reason = format!("no kernel finds features of `{block}` on a GPU yet");
             return Err(Error::usage(reason).hint(Hint::Cpu));
         }
+        if settings.position_weight.as_ref().is_some_and(|weight| weight.0.len() > 1) {
+            let reason = "no kernel multiplies the rules of position_weight on a GPU yet";
+            return Err(Error::usage(reason).hint(Hint::Cpu));
+        }
         if settings.quantisation_aware > 0.0 && !kernel_args::lists_in_order(&model.layout.architecture) {
             // Rounded sums are often exactly 0 or 1, where their last bit decides on the derivative.
             let reason = "quantisation_aware is not possible on a GPU with this sum of feature blocks, whose rows \
@@ -118,7 +122,7 @@ impl Gpu {
     }
 
     fn divisor<'a>(&self, loss: Loss, items: impl ExactSizeIterator<Item = &'a TrainItem>) -> f64 {
-        PositionWeight::divisor(self.work.plan.weight.as_ref(), loss.group(), items)
+        PositionWeight::divisor(self.settings.position_weight.as_ref(), loss.group(), items)
     }
 
     /// Scales a loss so that its derivatives are by the mean over a batch.

@@ -8,7 +8,7 @@ use super::emulation::{self, Emulated};
 use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::optimiser::Optimiser;
-use crate::position_weight::Measure;
+use crate::position_weight::{Measure, WeightRule};
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, TrainOutcome, fit_from};
 use patzer_chess::rng::Rng;
@@ -69,7 +69,7 @@ fn wdl_head(forward: Forward) -> Settings {
 /// A rule with positions before, between and beyond its points.
 fn weight(by: Measure) -> PositionWeight {
     let middle = if by == Measure::Ply { 60.0 } else { 24.0 };
-    PositionWeight { by, at: vec![[middle - 5.0, 0.3], [middle, 2.0], [middle + 5.0, 1.0]] }
+    PositionWeight(vec![WeightRule { by, at: vec![[middle - 5.0, 0.3], [middle, 2.0], [middle + 5.0, 1.0]] }])
 }
 
 /// Distance of two vectors relative to the first.

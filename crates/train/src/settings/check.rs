@@ -21,7 +21,9 @@ impl Settings {
         whole("buffer", self.buffer, 1 << 31)?;
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
-        range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        if self.schedule != Decay::Constant {
+            range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        }
         let by_factor = matches!(self.schedule, Decay::Exponential | Decay::Step);
         if by_factor && self.epoch_decay.is_none() && self.final_learning_rate == 0.0 {
             let reason =

@@ -348,7 +348,9 @@ impl Settings {
     }
 
     pub(crate) fn sees_ply(&self) -> bool {
-        self.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply)
+        self.position_weight
+            .as_ref()
+            .is_some_and(|weight| weight.0.iter().any(|rule| rule.by == Measure::Ply))
     }
 
     /// An error for a value out of range, or keys that exclude each other.

@@ -6,7 +6,7 @@ use super::{items, settings, settings_of, shapes};
 use crate::cpu_gradient::CpuGradient;
 use crate::model::Model;
 use crate::param_layout::ParamLayout;
-use crate::position_weight::{Measure, PositionWeight};
+use crate::position_weight::{Measure, PositionWeight, WeightRule};
 use crate::target::Target;
 use crate::{Settings, TrainItem, WIN};
 use patzer_chess::rng::Rng;
@@ -256,7 +256,7 @@ fn a_weighted_gradient_is_the_weighted_mean_of_gradients() {
 fn check_weights(model: &Model, settings: &Settings) {
     let items = items(40, 8);
     let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
-    let rule = PositionWeight { by: Measure::Ply, at: vec![[1.0, 0.2], [40.0, 3.0]] };
+    let rule = PositionWeight(vec![WeightRule { by: Measure::Ply, at: vec![[1.0, 0.2], [40.0, 3.0]] }]);
     let mut plain = CpuGradient::new(model, items.len(), false);
     let (mut sum, mut weights, mut expected) = (0.0, 0.0, vec![0.0f64; model.parameters.len()]);
     for (at, item) in items.iter().enumerate() {

@@ -2,8 +2,9 @@
 
 use super::{Checkpoints, OPTIMISERS, items, settings};
 use crate::checkpoint::Checkpoint;
-use crate::position_weight::{Measure, PositionWeight};
-use crate::{Epoch, Settings, fit};
+use crate::position_weight::{Measure, PositionWeight, WeightRule};
+use crate::{Compute, Epoch, MemoryLoader, Settings, TrainItem, fit, fit_from};
+use patzer_prepare::Prepared;
 
 #[test]
 fn the_bytes_depend_neither_on_the_run_nor_on_the_threads() {
@@ -134,7 +135,7 @@ fn jitter_and_weights_change_the_network_and_a_run_goes_on_with_them() {
     items.iter_mut().enumerate().for_each(|(at, item)| item.score = Some((at % 7 * 300) as i16));
     let (train, validation) = items.split_at(800);
     let plain = Settings { epochs: 2, batch: 100, learning_rate: 0.01, ..settings() };
-    let weight = PositionWeight { by: Measure::Pieces, at: vec![[8.0, 3.0], [32.0, 0.5]] };
+    let weight = PositionWeight(vec![WeightRule { by: Measure::Pieces, at: vec![[8.0, 3.0], [32.0, 0.5]] }]);
     let jitter = Settings { wdl_jitter: Some(0.3), ..plain.clone() };
     let weighted = Settings { position_weight: Some(weight), ..plain.clone() };
     let mut bodies = vec![fit(train, validation, &plain, &mut |_: &Epoch| ()).unwrap().network.body()];
@@ -148,4 +149,33 @@ fn jitter_and_weights_change_the_network_and_a_run_goes_on_with_them() {
     }
     bodies.dedup();
     assert_eq!(bodies.len(), 3);
+}
+
+#[test]
+fn a_run_whose_passes_differ_goes_on_to_the_same_bytes() {
+    let all = items(1_000, 4);
+    let settings = Settings { batch: 100, epochs: 4, ..settings() };
+    // Passes of other numbers of positions: some fewer than the first, some more.
+    let drawn = |pass: u64| -> Vec<TrainItem> {
+        let of_pass = |at: &u64| patzer_chess::rng::unit(patzer_chess::rng::mix(pass, *at)) < 0.5;
+        (0..1_000).filter(of_pass).map(|at| all[at as usize]).collect()
+    };
+    let read_again = |pass| {
+        let train = drawn(pass);
+        let (by_file, validation, sources) = (vec![train.len()], Vec::new(), Vec::new());
+        Ok(Prepared { train, by_file, validation, sources, read: 1_000, dropped: Default::default() })
+    };
+    let first = drawn(0);
+    let run = |read_again, keeper: &mut Checkpoints| {
+        let mut loader = MemoryLoader::new(&first, &settings).unwrap();
+        loader.read_again = read_again;
+        fit_from(&mut loader, &[], &settings, Compute::cpu(), keeper).unwrap().network.to_bytes()
+    };
+    let mut whole = Checkpoints::default();
+    let expected = run(Some((&read_again, &settings)), &mut whole);
+    assert_ne!(expected, run(None, &mut Checkpoints::default()));
+    for state in whole.kept {
+        let mut again = Checkpoints { from: Some(state), ..Checkpoints::default() };
+        assert_eq!(run(Some((&read_again, &settings)), &mut again), expected);
+    }
 }
