@@ -225,7 +225,8 @@ fn write(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     notices.clear_bar();
     let outcome = outcome.map_err(|error| match &args.rejects {
         Some(rejects) if error.is_broken_pipe() => {
-            Error::data(rejects, "was not written: standard output was closed before the end")
+            let file = if rejects.as_os_str() == "-" { &args.output } else { rejects };
+            Error::data(file, "was not written: standard output was closed before the end")
         }
         _ => error,
     });
