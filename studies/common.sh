@@ -50,6 +50,9 @@ step() {
     mv "$step.part" "$step.json"
 }
 
+# resume FILE: the option that goes on with the games of a run of self-play, if it was killed.
+resume() { test ! -e "$1.journal" || echo --resume; }
+
 # tuned NAME ARGUMENTS...: a step of `patzer tune`, which goes on from its checkpoint if it was killed.
 tuned() {
     which=$1

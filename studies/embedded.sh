@@ -36,8 +36,8 @@ default QUICKLY "" "--max-moves 40"
 play() {
     file=$1 seed=$2 games=$3 nodes=$4
     shift 4
-    step "play-$file" selfplay "$NET" --nodes "$nodes" --hash 4 --games "$games" --seed "$seed" $QUICKLY "$@" --resume \
-        -o "$file.pgn.zst"
+    step "play-$file" selfplay "$NET" --nodes "$nodes" --hash 4 --games "$games" --seed "$seed" $QUICKLY "$@" \
+        $(resume "$file.pgn.zst") -o "$file.pgn.zst"
 }
 
 # all NAME SEEDS GAMES NODES [BOOK]: games of all seeds, every third from the book; their names are then in $played.

@@ -20,11 +20,11 @@ default WDL 0.3 0.3
 default QUICKLY "" "--max-moves 40 --hash 1"
 
 # Half of either search's games are positions of twice the games; so are these, of alpha-beta alone.
-step play-more selfplay --search alpha-beta --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 2 --resume -o more.pgn.zst
+step play-more selfplay --search alpha-beta --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 2 $(resume more.pgn.zst) -o more.pgn.zst
 # Playouts fill the same hours with other numbers of positions; `as-long` has as many as fill the hours of alpha-beta's.
 for search in alpha-beta mcts; do
-    step "play-$search" selfplay --search "$search" --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 1 --resume \
-        -o "$search.pgn.zst"
+    step "play-$search" selfplay --search "$search" --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 1 \
+        $(resume "$search.pgn.zst") -o "$search.pgn.zst"
 done
 speed() { value positions_per_hour "play-$1"; }
 as_long=$(echo "$POSITIONS $(speed mcts) $(speed alpha-beta)" | awk '{ printf "%d", $1 * $2 / $3 }')

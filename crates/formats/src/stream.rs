@@ -192,7 +192,7 @@ impl Input {
         }
     }
 
-    /// Leaves out the line that is bad, if bad lines are; see [`BadRows::pass`].
+    /// Leaves out the line that is bad, if bad lines are.
     pub fn pass(&self, line: std::result::Result<(), LineError>) -> Result<()> {
         self.bad_rows.pass(line.map_err(|reason| self.line_error(reason)), &self.notices)
     }

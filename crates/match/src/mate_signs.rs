@@ -48,9 +48,11 @@ mod tests {
 
     #[test]
     fn both_players_cannot_win() {
-        let with = |scores: [i32; 2]| {
+        // The players' scores are of their own side, those of the script White's.
+        let with = |[white, black]: [i32; 2]| {
             let moves = "f2f3 e7e5 g2g4 d8h4";
-            let [mut white, mut black] = scores.map(|score| Scripted { score, ..Scripted::new(moves) });
+            let [mut white, mut black] =
+                [white, -black].map(|score| Scripted { score, ..Scripted::new(moves) });
             let rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
             let never = AtomicBool::new(false);
             let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &rules, &never).unwrap();

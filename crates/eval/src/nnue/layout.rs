@@ -13,11 +13,10 @@ pub use self::named::{LAYOUTS, NamedLayout};
 pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size, piece_values};
 pub use self::start::guess;
 
-use self::parts::Part;
 use super::architecture::{Architecture, MAX_HIDDEN};
 use super::error::BodyError;
 use super::network::{About, Network};
-use super::padding::{bullets, is_padding, not_padding};
+use super::padding::{bullets, is_padding};
 use super::units::{QA, QB, SCALE};
 use super::weights::Weights;
 
@@ -174,34 +173,6 @@ impl Layout {
         Ok(body)
     }
 
-    /// Passes on the numbers of a file in a network's units, with their parts and their numbers in these.
-    fn each_number(
-        &self,
-        shape: &Architecture,
-        bytes: &[u8],
-        mut take: impl FnMut(&Part, usize, f64) -> Result<(), BodyError>,
-    ) -> Result<(), BodyError> {
-        self.check(shape)?;
-        if !self.fits(shape, bytes) {
-            let (size, found) = (self.size(shape), bytes.len());
-            let reason = match found == size.next_multiple_of(64) {
-                true => not_padding(found - size),
-                false => format!("{shape} takes {size} bytes in this layout, the file has {found}"),
-            };
-            return Err(BodyError(reason));
-        }
-        let mut rest = bytes;
-        for part in self.parts(shape) {
-            let (width, factor) = (self.width(part.kind), self.factor(part.kind));
-            let (numbers, after) = rest.split_at(part.count * width);
-            for (i, bytes) in numbers.chunks_exact(width).enumerate() {
-                take(&part, i, factor * number(bytes))?;
-            }
-            rest = after;
-        }
-        Ok(())
-    }
-
     pub fn write(&self, network: &Network) -> Result<Converted<Vec<u8>>, BodyError> {
         let shape = network.architecture();
         self.check(shape)?;
@@ -237,15 +208,5 @@ impl Layout {
             }
         }
         Ok(Converted { content: bytes, rounded })
-    }
-}
-
-/// A little-endian number of one, two or four bytes; the last is a float.
-fn number(bytes: &[u8]) -> f64 {
-    match *bytes {
-        [a] => f64::from(a as i8),
-        [a, b] => f64::from(i16::from_le_bytes([a, b])),
-        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
-        _ => f64::NAN,
     }
 }

@@ -2,6 +2,8 @@
 
 use super::{Dtype, Layout};
 use crate::nnue::architecture::Architecture;
+use crate::nnue::error::BodyError;
+use crate::nnue::padding::not_padding;
 use crate::nnue::units::{QA, QB, SCALE};
 
 /// Kind of a number of a raw body.
@@ -101,6 +103,34 @@ impl Layout {
         parts
     }
 
+    /// Passes on the numbers of a file in a network's units, with their parts and their numbers in these.
+    pub(super) fn each_number(
+        &self,
+        shape: &Architecture,
+        bytes: &[u8],
+        mut take: impl FnMut(&Part, usize, f64) -> Result<(), BodyError>,
+    ) -> Result<(), BodyError> {
+        self.check(shape)?;
+        if !self.fits(shape, bytes) {
+            let (size, found) = (self.size(shape), bytes.len());
+            let reason = match found == size.next_multiple_of(64) {
+                true => not_padding(found - size),
+                false => format!("{shape} takes {size} bytes in this layout, the file has {found}"),
+            };
+            return Err(BodyError(reason));
+        }
+        let mut rest = bytes;
+        for part in self.parts(shape) {
+            let (width, factor) = (self.width(part.kind), self.factor(part.kind));
+            let (numbers, after) = rest.split_at(part.count * width);
+            for (i, bytes) in numbers.chunks_exact(width).enumerate() {
+                take(&part, i, factor * number(bytes))?;
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
     pub(super) fn order(&self, buckets: usize) -> Vec<usize> {
         if self.buckets.is_empty() { (0..buckets).collect() } else { self.buckets.clone() }
     }
@@ -127,5 +157,15 @@ impl Layout {
             Kind::Bias { last } => a * b * if last { scale } else { 1.0 },
             Kind::WdlK => 1.0,
         }
+    }
+}
+
+/// A little-endian number of one, two or four bytes; the last is a float.
+fn number(bytes: &[u8]) -> f64 {
+    match *bytes {
+        [a] => f64::from(a as i8),
+        [a, b] => f64::from(i16::from_le_bytes([a, b])),
+        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+        _ => f64::NAN,
     }
 }
