@@ -33,8 +33,8 @@ pub struct Reader {
     game: u32,
     /// True if it was said that numbers after results are not read.
     said: bool,
-    /// True if it was said that counters are not read.
-    uncounted: bool,
+    /// Lines without a move number in which counters that are none are still looked for.
+    to_check: u32,
     /// True if the first lines have results between win, draw and loss.
     means: bool,
     /// The counters that none of the first lines has.
@@ -52,7 +52,7 @@ impl Reader {
         };
         let lacks = Capabilities::CLOCKS.without(lines().fold(Capabilities::NONE, held));
         let means = lines().any(between);
-        Reader { input, line: Vec::new(), game: 0, said: false, uncounted: false, means, lacks }
+        Reader { input, line: Vec::new(), game: 0, said: false, to_check: 1000, means, lacks }
     }
 }
 
@@ -72,13 +72,13 @@ impl Reader {
             let text = format!("the numbers after results, such as {number}, are not read; {way}");
             self.input.note(text);
         }
-        if record.fullmove == 1
-            && !self.uncounted
-            && let Some(counter) = no_counter(text)
-        {
-            self.uncounted = true;
-            let lost = "halfmove clocks and move numbers are missing";
-            self.input.note(format!("counters such as {counter} are not read: {lost}"));
+        if record.fullmove == 1 && self.to_check > 0 {
+            self.to_check -= 1;
+            if let Some(counter) = no_counter(text) {
+                self.to_check = 0;
+                let lost = "halfmove clocks and move numbers are missing";
+                self.input.note(format!("counters such as {counter} are not read: {lost}"));
+            }
         }
         if record.mean.is_some() && !self.means {
             let text =
