@@ -155,7 +155,7 @@ impl FitArgs {
 
     /// Tests whether the judge keeps the fitted weights from being written.
     pub(super) fn refuses(&self, fitted: &FittedRuns) -> bool {
-        !self.force && fitted.judgement.is_some_and(|judgement| judgement.verdict() == Verdict::Worse)
+        !self.force && fitted.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Worse)
     }
 
     /// The optimiser; `auto` takes Adam where an option is given that only first-order optimisers use.

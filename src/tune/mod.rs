@@ -14,7 +14,7 @@ pub use self::net_args::NetArgs;
 use crate::traces::patch::Patch;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
-use patzer_fit::tune::{FittedRuns, Judgement, Scale, TunedWeight, Verdict};
+use patzer_fit::tune::{FittedRuns, Judgement, Scale, TunedWeight};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, RunFolder};
 use patzer_io::{Earlier, Named};
@@ -100,7 +100,7 @@ struct TuneResult {
     warning: Option<String>,
     /// Losses on positions of the engine's own games, with --judge.
     #[serde(skip_serializing_if = "Option::is_none")]
-    judge: Option<Judged>,
+    judge: Option<Judgement>,
     /// The judge keeps the weights from being written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     refused: bool,
@@ -115,32 +115,6 @@ struct TuneResult {
     remarks: Vec<String>,
     #[serde(skip)]
     table: String,
-}
-
-/// Judgement of a fit with its verdict.
-#[derive(Debug, Serialize)]
-struct Judged {
-    #[serde(flatten)]
-    judgement: Judgement,
-    verdict: Verdict,
-}
-
-impl fmt::Display for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judgement { positions, loss_before, loss_after, error } = self.judgement;
-        let verdict = match self.verdict {
-            Verdict::Better => "better than the initial weights",
-            Verdict::Undecided => "no difference beyond doubt",
-            Verdict::Worse => "worse than the initial weights",
-        };
-        let change = loss_after - loss_before;
-        let positions = grouped(positions as u64);
-        write!(
-            f,
-            "judge     {loss_before:.7} → {loss_after:.7} ({change:+.7} ± {error:.7}) on {positions} positions of own \
-             games, against their scores: {verdict}"
-        )
-    }
 }
 
 impl TuneResult {
@@ -173,7 +147,7 @@ impl TuneResult {
             remarks,
             weights: fitted.values.weights(model),
             scale_factor,
-            judge: fitted.judgement.map(|judgement| Judged { verdict: judgement.verdict(), judgement }),
+            judge: fitted.judgement,
             warning: fitted.warning,
             table: fitted.values.text(model),
             ..TuneResult::default()
@@ -199,8 +173,8 @@ impl fmt::Display for TuneResult {
         for remark in &self.remarks {
             writeln!(f, "          {}", patzer_io::printable(remark))?;
         }
-        if let Some(judged) = &self.judge {
-            writeln!(f, "{judged}")?;
+        if let Some(judgement) = &self.judge {
+            writeln!(f, "judge     {judgement}")?;
         }
         let output = patzer_io::Printable(self.output.display());
         let speed = rate(self.positions_per_second, "positions");

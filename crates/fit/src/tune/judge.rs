@@ -2,6 +2,8 @@
 //! data falls whenever there are enough of them, whichever games they come from; this one rises where the evaluation
 //! fits the engine's search and its positions worse.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::fit::change;
@@ -9,6 +11,7 @@ use super::model::Model;
 use super::objective::Objective;
 use super::traces::SplitTraces;
 use crate::wdl;
+use patzer_io::number::grouped;
 
 /// Losses of the evaluation before and after a fit, each under the K that suits it best, so that no scale is favoured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -18,19 +21,10 @@ pub struct Judgement {
     pub loss_after: f64,
     /// Standard error of the change over clusters of games.
     pub error: f64,
+    pub verdict: Verdict,
 }
 
-impl Judgement {
-    /// The change of the loss is beyond two standard errors.
-    pub fn verdict(&self) -> Verdict {
-        match self.loss_after - self.loss_before {
-            change if change > 2.0 * self.error => Verdict::Worse,
-            change if change < -2.0 * self.error => Verdict::Better,
-            _ => Verdict::Undecided,
-        }
-    }
-}
-
+/// Worse or better is a change of the loss beyond two standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -49,10 +43,28 @@ pub fn judge(model: &Model, traces: &SplitTraces, values: &[f64]) -> Judgement {
     };
     let (before, after) = (objective(&start), objective(&values));
     let [_, error] = change(&before, &start, &after, &values);
-    Judgement {
-        positions: traces.train.positions,
-        loss_before: before.loss(&start),
-        loss_after: after.loss(&values),
-        error,
+    let (loss_before, loss_after) = (before.loss(&start), after.loss(&values));
+    let verdict = match loss_after - loss_before {
+        change if change > 2.0 * error => Verdict::Worse,
+        change if change < -2.0 * error => Verdict::Better,
+        _ => Verdict::Undecided,
+    };
+    Judgement { positions: traces.train.positions, loss_before, loss_after, error, verdict }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Judgement { positions, loss_before, loss_after, error, verdict } = self;
+        let verdict = match verdict {
+            Verdict::Better => "better than the initial weights",
+            Verdict::Undecided => "no difference beyond doubt",
+            Verdict::Worse => "worse than the initial weights",
+        };
+        let (change, positions) = (loss_after - loss_before, grouped(*positions as u64));
+        write!(
+            f,
+            "{loss_before:.7} → {loss_after:.7} ({change:+.7} ± {error:.7}) on {positions} positions of own games, \
+             against their scores: {verdict}"
+        )
     }
 }

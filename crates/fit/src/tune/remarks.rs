@@ -128,7 +128,7 @@ pub fn few_data(traces: &SplitTraces, outcome: &TuneOutcome, judgement: Option<J
             "{} positions{} that were held out: validation loss {change:+.5} ± {error:.5}, {}",
             grouped(validation.positions as u64),
             games(validation.games),
-            match judgement.map(|judgement| judgement.verdict()) {
+            match judgement.map(|judgement| judgement.verdict) {
                 Some(Verdict::Worse) => "but worse on the engine's own games",
                 _ if change + 2.0 * error < 0.0 => "better than before",
                 _ => "no better than before beyond doubt",

@@ -85,7 +85,7 @@ pub fn fit_seeds(
         }
         progress(RunEvent::Stage("standard errors"));
         let judgement = own.map(|own| judge(model, own, &outcome.values));
-        let fitted = examine(model, &fitting, settings.standard_errors, &traces, (outcome, judgement));
+        let fitted = examine(model, &fitting, settings.standard_errors, &traces, outcome, judgement);
         progress(RunEvent::Fitted { seed, outcome: &fitted.outcome });
         first = Some(fitted);
     }
@@ -110,7 +110,8 @@ fn examine(
     settings: &Settings,
     with_errors: bool,
     traces: &SplitTraces,
-    (outcome, judgement): (TuneOutcome, Option<Judgement>),
+    outcome: TuneOutcome,
+    judgement: Option<Judgement>,
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
     let parameters = space.parameters();

@@ -355,15 +355,12 @@ fn a_judge_tells_values_that_suit_own_scores_from_those_that_suit_other_games() 
         fit_seeds(&model, &settings, Some(&own), &mut load, &mut |_| {}).unwrap().judgement.unwrap()
     };
     let worse = judged(&own, &other, 54);
-    assert_eq!((worse.verdict(), worse.positions), (Verdict::Worse, 6_000), "{worse:?}");
+    assert_eq!((worse.verdict, worse.positions), (Verdict::Worse, 6_000), "{worse:?}");
     // The scores are the start's own, under another K.
     assert!(worse.loss_before < 1e-9, "{worse:?}");
     let better = judged(&other, &own, 54);
-    assert!(
-        better.verdict() == Verdict::Better && better.loss_after < 0.5 * better.loss_before,
-        "{better:?}"
-    );
+    assert!(better.verdict == Verdict::Better && better.loss_after < 0.5 * better.loss_before, "{better:?}");
     // A start of nothing has no K of its own.
     let from_nothing = judged(&[0.0; 24], &own, 54);
-    assert_eq!(from_nothing.verdict(), Verdict::Better, "{from_nothing:?}");
+    assert_eq!(from_nothing.verdict, Verdict::Better, "{from_nothing:?}");
 }
