@@ -24,7 +24,7 @@ pub use output::{
 pub use read_at::{ReadAt, read_at};
 pub use temporary::{nameless_file, temporary_folder};
 pub use waiting::stdout;
-pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};
+pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_plain, read_text};
 
 /// Compression of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -131,7 +131,7 @@ impl Output {
             let file_path = destination(path);
             let file = temporary(folder_of(&file_path), &file_path).map_err(|e| Error::create(path, e))?;
             let (file, temporary) = file.into_parts();
-            // What others may not read, they may not read while it is written either.
+            // The unfinished file is as private as the one that it replaces.
             #[cfg(unix)]
             if let Ok(replaced) = std::fs::metadata(&file_path) {
                 file.set_permissions(replaced.permissions()).map_err(|e| Error::io(path, e))?;

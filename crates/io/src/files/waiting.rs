@@ -18,7 +18,7 @@ pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(io::stdin()))
 }
 
-/// Standard output. A pipe is opened anew, since others share the state of its descriptor.
+/// Standard output. A pipe is opened again, since others share the state of its descriptor.
 pub fn stdout() -> Box<dyn Write + Send> {
     #[cfg(target_os = "linux")]
     {

@@ -98,6 +98,14 @@ pub fn expand(path: &Path, mut text: impl Read, limit: Limit, packed: impl Fn() 
     }
 }
 
+/// Reads a stream that is not compressed to its end.
+///
+/// # Errors
+/// It is larger than the limit.
+pub fn read_plain(path: &Path, text: impl Read, limit: Limit) -> Result<Vec<u8>> {
+    expand(path, text, limit, || u64::MAX)
+}
+
 /// Reads a whole UTF-8 file, decompressed.
 ///
 /// # Errors

@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     if fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(Vec::new());
     }
-    let text = patzer_io::expand(path, patzer_io::raw(path)?, Limit::AHEAD, || u64::MAX)?;
+    let text = patzer_io::read_plain(path, patzer_io::raw(path)?, Limit::AHEAD)?;
     if text.starts_with(MAGIC) || MAGIC.starts_with(&text) {
         return Ok(text);
     }

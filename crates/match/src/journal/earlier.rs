@@ -59,7 +59,7 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
     Err(Error::data(path, reason).hint(Hint::ResumeOrOtherFile))
 }
 
-/// Compares the conditions that a journal stores with those of now.
+/// Compares the conditions that a journal stores with the present ones.
 ///
 /// # Errors
 /// They differ; the first difference is named.

@@ -64,7 +64,7 @@ impl<E: JournalEntry> Follower<E> {
         let mut file = File::open(&self.path).map_err(io)?;
         self.changed = file.metadata().ok().and_then(|about| about.modified().ok());
         file.seek(SeekFrom::Start(self.at)).map_err(io)?;
-        let text = patzer_io::expand(&self.path, file, Limit::JOURNAL, || u64::MAX)?;
+        let text = patzer_io::read_plain(&self.path, file, Limit::JOURNAL)?;
         let whole = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
         for line in text[..whole].split_inclusive(|&byte| byte == b'\n') {
             let number = self.entries.len() + 1;

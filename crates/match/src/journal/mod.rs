@@ -155,7 +155,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Err(error.hint(Hint::OtherFile));
         }
         let whole = std::io::Cursor::new(text).chain(&mut journal);
-        let text = patzer_io::expand(&journal_path, whole, Limit::JOURNAL, || u64::MAX)?;
+        let text = patzer_io::read_plain(&journal_path, whole, Limit::JOURNAL)?;
         Ok(Some((journal, text)))
     }
 
