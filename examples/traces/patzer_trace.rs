@@ -17,7 +17,8 @@ pub struct Position {
 }
 
 impl Position {
-    /// Reads `FEN [0.5]`, `FEN "1-0"`, `FEN c9 "1-0";`, `FEN | 35 | 0.5` and `FEN | 35 | 0.5 | 17`; `None` of an empty line or a comment.
+    /// Reads `FEN [0.5]`, `FEN "1-0"`, `FEN c9 "1-0";`, `FEN | 35 | 0.5` and `FEN | 35 | 0.5 | 17`; `None` of an empty
+    /// line or a comment.
     pub fn read(line: &str) -> Result<Option<Position>, &'static str> {
         let mut rest = line.trim();
         if rest.is_empty() || rest.starts_with('#') {

@@ -144,7 +144,7 @@ impl RawArgs {
         let settings = train::Settings::load(recipe)?.with(&self.set)?;
         let recipe = settings.architecture();
         let layout = changed(named, units, &recipe)?;
-        if settings.factorised() && layout.dtype == Dtype::F32 && !merged {
+        if !merged && settings.lacks_factoriser(&layout) {
             return Err(Error::data(
                 path,
                 "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: take \

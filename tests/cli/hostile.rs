@@ -188,7 +188,7 @@ fn a_signal_ends_the_wait_for_the_other_end_of_a_pipe() {
     ] {
         assert_eq!(terminated(folder, line), Some(143), "{line}");
     }
-    // What has the name of a temporary file and is none stays.
+    // A pipe or a file of a user stays, though its name begins as a temporary file's.
     assert!(patzer(folder, &["extract", "games.pgn", "-o", "out.csv"]).status.success());
     assert!(fs::symlink_metadata(folder.join(".patzer-out.csv-abcdef")).is_ok());
 }

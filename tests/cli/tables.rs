@@ -258,7 +258,7 @@ fn a_split_without_games_says_so() {
     assert!(!said(here, "data split x.plain").contains(text));
 }
 
-/// What an engine reads to write traces: the leaf with the score, the result and the game of its position.
+/// The leaf dialect carries leaf, score, result and game, for engines that write traces.
 #[test]
 fn leaves_are_written_as_text_with_their_games() {
     let folder = tempfile::tempdir().unwrap();

@@ -144,8 +144,12 @@ impl<'a> Display<'a> {
         TimeUse::add(&mut self.times, played, [white, black]);
         self.append_epd(game)?;
         self.say(&started(game, &self.names, self.games))?;
-        let mismatches = sign_mismatches(played, [white, black].map(|player| self.names[player].as_str()));
-        let mismatches = mismatches.into_iter().filter(|_| self.settings.program == Program::Fastchess);
+        let mismatches = match self.settings.program {
+            Program::Fastchess => {
+                sign_mismatches(played, [white, black].map(|player| self.names[player].as_str()))
+            }
+            Program::Cutechess => Vec::new(),
+        };
         for warning in played.warnings().map(String::from).chain(mismatches) {
             self.warn(&warning)?;
         }

@@ -39,7 +39,7 @@ impl ScoreReading {
         (f64::from(i16::MIN)..=f64::from(i16::MAX)).contains(&scaled).then_some(scaled as i16)
     }
 
-    /// Applies the options to records whose scores were read as White's or as those of the side to move.
+    /// Applies the options to records whose scores were read as White's or the side to move's.
     pub fn apply(&self, records: &mut [Record], as_white: bool) {
         let turned = self.white.is_some_and(|white| white != as_white);
         if !turned && self.scale.is_none() {

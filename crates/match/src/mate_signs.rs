@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn both_players_cannot_win() {
-        // The players' scores are of their own side, those of the script White's.
+        // Players score for their own side, the script for White.
         let with = |[white, black]: [i32; 2]| {
             let moves = "f2f3 e7e5 g2g4 d8h4";
             let [mut white, mut black] =

@@ -91,7 +91,6 @@ impl<'a> MemoryLoader<'a> {
         let (files, expanded, seed) = (Vec::new(), Vec::new(), settings.seed);
         let sees_clock = settings.sees_clock();
         let sees_ply = settings.position_weight.is_some();
-        let read_again = None;
         Ok(MemoryLoader {
             items,
             files,
@@ -102,7 +101,7 @@ impl<'a> MemoryLoader<'a> {
             seed,
             sees_clock,
             sees_ply,
-            read_again,
+            read_again: None,
         })
     }
 

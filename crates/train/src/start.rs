@@ -1,7 +1,7 @@
 //! The network that a run starts from.
 
 use patzer_eval::nnue::file::has_magic;
-use patzer_eval::nnue::layout::{self, NamedLayout};
+use patzer_eval::nnue::layout::{self, Dtype, Layout, NamedLayout};
 use patzer_eval::nnue::{About, Architecture, Network};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
@@ -27,6 +27,12 @@ impl Start {
 }
 
 impl Settings {
+    /// Tests whether raw weights of a layout lack the factoriser that the recipe has: bullet's `raw.bin`, its only
+    /// layout of floats, is without it.
+    pub fn lacks_factoriser(&self, layout: &Layout) -> bool {
+        self.factorised() && layout.dtype == Dtype::F32
+    }
+
     /// Loads the `start` network: a `.nnue` file, or raw weights in the layout `start_layout` or a guessed one of
     /// bullet.
     pub fn start(&self) -> Result<Option<Start>> {
@@ -53,7 +59,7 @@ impl Settings {
                      another layout"
                 )
             })?;
-            if self.factorised() && named.name == "bullet-raw" && !merged {
+            if !merged && self.lacks_factoriser(&(named.layout)()) {
                 return Err(
                     "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: start from \
                             optimiser_state/weights.bin, or from a .nnue file of the weights with them"

@@ -190,9 +190,7 @@ impl TrainingData {
             }
         }
     }
-}
 
-impl TrainingData {
     /// Reads the positions of another pass.
     fn read_again(&self, settings: &Settings, pass: u64) -> Result<Prepared<TrainItem>> {
         let data = DataSelection { pass, ..self.data.clone() };

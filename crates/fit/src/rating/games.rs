@@ -1,5 +1,5 @@
-//! Games by player pair, read from the tags of PGN; of the moves only those of a book are read. Games are split before
-//! parsing, so a broken one costs no other.
+//! Games by player pair, read from the tags and the book moves of PGN. Games are split before parsing, so a broken one
+//! costs no other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};

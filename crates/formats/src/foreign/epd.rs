@@ -54,9 +54,7 @@ impl Reader {
         let means = lines().any(between);
         Reader { input, line: Vec::new(), game: 0, said: false, to_check: 1000, means, lacks }
     }
-}
 
-impl Reader {
     /// The position of the line; `None` of an empty line or a comment.
     fn record(&mut self) -> std::result::Result<Option<Record>, LineError> {
         let text = std::str::from_utf8(&self.line).map_err(|_| LineError::Structure("is not text"))?;
@@ -218,7 +216,7 @@ fn outcome(rest: &str, scores: ScoreReading) -> std::result::Result<(Option<i16>
     Ok((None, result.ok_or(NO_RESULT)?))
 }
 
-/// What has the place of a counter without being one: `-`, or a number below 0.
+/// A word in the place of a counter that is none: `-`, or a negative number.
 fn no_counter(text: &str) -> Option<&str> {
     let word = split(text).1.split_ascii_whitespace().next()?;
     let digits = word.strip_prefix('-')?;

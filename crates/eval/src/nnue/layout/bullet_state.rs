@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::nnue::BodyError;
 
-/// The `raw.bin` of a state, with the factoriser's weights added to those of each king bucket; `None` for another file.
+/// The `raw.bin` of a state: the factoriser's weights are added to the weights of each king bucket. `None` for another
+/// file.
 pub fn raw_of_state(bytes: &[u8]) -> Option<Result<Vec<u8>, BodyError>> {
     tensors(bytes).map(merged)
 }
