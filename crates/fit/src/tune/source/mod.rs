@@ -3,6 +3,7 @@
 
 mod diff;
 mod find;
+mod halves;
 mod literal;
 mod replace;
 mod start;
@@ -55,7 +56,8 @@ impl Tuned<'_> {
         let texts: Vec<String> = paths.iter().map(|path| read(path)).collect::<Result<_>>()?;
         let sources: Vec<Source<'_>> = paths.iter().zip(&texts).map(open).collect::<Result<_>>()?;
         let mut numbers: Vec<Vec<Number>> = vec![Vec::new(); paths.len()];
-        for (term, pairs) in self.tables().filter(|(term, _)| !term.fixed) {
+        let tables = halves::joined(self.tables().collect());
+        for (term, pairs) in tables.iter().filter(|(term, _)| !term.fixed) {
             let layout = term.output.over(&self.terms.output);
             let values: Vec<[i64; 2]> =
                 layout.order(term.shape).into_iter().map(|entry| pairs[entry]).collect();

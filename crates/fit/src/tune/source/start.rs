@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::find::Source;
-use super::{at, new_values, only, open, read};
+use super::{at, halves, new_values, only, open, read};
 use crate::tune::terms::Terms;
 use patzer_io::error::Result;
 
@@ -14,22 +14,29 @@ impl Terms {
         let texts: Vec<String> = paths.iter().map(|path| read(path)).collect::<Result<_>>()?;
         let sources: Vec<Source<'_>> = paths.iter().zip(&texts).map(open).collect::<Result<_>>()?;
         let mut terms = self.clone();
-        for term in terms.terms.iter_mut().filter(|term| !term.fixed && term.same_as.is_empty()) {
+        for (own, other) in halves::declared(&self.terms) {
+            let term = halves::whole(&self.terms[own], other.map(|other| &self.terms[other]));
+            if term.fixed || !term.same_as.is_empty() {
+                continue;
+            }
             let layout = term.output.over(&self.output);
             let symbols = term.symbols(&layout);
             let mut pairs = vec![[0.0; 2]; term.shape.len()];
             for (symbol, half) in &symbols {
                 let (file, node) = only(symbol, paths, &sources)?;
                 let zeros = vec![[0; 2]; pairs.len()];
-                let found = new_values(term, symbol, *half, &zeros).current(&texts[file], &node);
+                let found = new_values(&term, symbol, *half, &zeros).current(&texts[file], &node);
                 let found = found.map_err(|fault| at(&paths[file], &sources[file], fault))?;
                 for (entry, new) in layout.order(term.shape).into_iter().zip(found) {
                     let halves = new.into_iter().enumerate().filter_map(|(half, value)| Some((half, value?)));
                     halves.for_each(|(half, value)| pairs[entry][half] = value);
                 }
             }
-            if !symbols.is_empty() {
-                term.initial = term.initial_of(&pairs);
+            for at in [Some(own), other].into_iter().flatten().filter(|_| !symbols.is_empty()) {
+                let term = &mut terms.terms[at];
+                if !term.fixed {
+                    term.initial = term.initial_of(&pairs);
+                }
             }
         }
         Ok(terms)
