@@ -31,9 +31,10 @@ pub(super) struct FitArgs {
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
 
-    /// Share of the game's result in the target, 0 to 1; the rest is the score's
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
-    wdl: f32,
+    /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: 1, or 0.2 for traces that all
+    /// have scores]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(super) wdl: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: fitted to the data]
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
@@ -178,10 +179,10 @@ impl FitArgs {
 
 pub(super) fn labels(
     args: &FitArgs,
+    result_share: f32,
     ui: &Ui,
     read: impl FnOnce(&LabelSettings) -> Result<Labels>,
 ) -> Result<Labels> {
-    let result_share = args.wdl;
     if !(0.0..=1.0).contains(&result_share) {
         return Err(Error::usage(format!(
             "--wdl {result_share}: the share of the result has to be from 0 to 1"

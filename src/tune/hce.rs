@@ -98,7 +98,8 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     let split = args.fit.split();
     let (selection, report) = (args.data.selection(ui), reporter(ui));
     let data = HceData { selection: &selection, model: &model, tracer };
-    let labels = labels(&args.fit, ui, |settings| data.labels(settings, &report))?;
+    let labels =
+        labels(&args.fit, args.fit.wdl.unwrap_or(1.0), ui, |settings| data.labels(settings, &report))?;
     let own = args.fit.own_positions(|files, by_scores| {
         let selection = DataSelection { files: files.to_vec(), ..selection.clone() };
         let data = HceData { selection: &selection, ..data };

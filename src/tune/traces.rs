@@ -60,6 +60,9 @@ pub(super) struct FitTracesArgs {
     output: PathBuf,
 }
 
+/// Share of results where every position has a score: of engines' own games scores teach more, see docs/traces.md.
+const RESULT_SHARE: f32 = 0.2;
+
 /// Change of scale that is worth a note.
 const NOTICED: f64 = 0.005;
 
@@ -79,7 +82,17 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
     let split = args.fit.split();
     split.check()?;
     let files = traces.files(&terms, &model);
-    let labels = labels(&args.fit, ui, |settings| files.labels(settings))?;
+    let share = match args.fit.wdl {
+        Some(share) => share,
+        None if files.have_scores()? => {
+            ui.note(format!(
+                "every line has a score: results count {RESULT_SHARE}, scores the rest; --wdl changes it"
+            ));
+            RESULT_SHARE
+        }
+        None => 1.0,
+    };
+    let labels = labels(&args.fit, share, ui, |settings| files.labels(settings))?;
     let own = args.fit.own_positions(|paths, by_scores| {
         let files = TraceFiles { paths, ..files };
         Ok(files.load(&files.labels(by_scores)?, 0.0, settings.seed, settings.chunk(), &mut |_, _| {})?.0)

@@ -57,6 +57,20 @@ impl TraceFiles<'_> {
         Ok(counts)
     }
 
+    /// Tests whether every position has a score; reads up to the first that has none.
+    pub fn have_scores(&self) -> Result<bool> {
+        let mut lacks = false;
+        let read = self.each(&mut |_, position| {
+            lacks |= position.score.is_none();
+            if lacks {
+                Err(Error::internal("a position without a score ends the search for one"))
+            } else {
+                Ok(())
+            }
+        });
+        if lacks { Ok(false) } else { read.map(|_| true) }
+    }
+
     /// Labels of the positions; reads them where K of the scores is to be fitted or games are to be weighed.
     pub fn labels(&self, settings: &LabelSettings) -> Result<Labels> {
         Labels::new(settings, |visit| {
