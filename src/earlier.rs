@@ -113,6 +113,7 @@ fn usage_of_start(command: &str) -> Option<&'static str> {
         "race" => Some("patzer race A B C"),
         "spsa" => Some("patzer spsa ENGINE PARAMS"),
         "selfplay" => Some("patzer selfplay"),
+        "traces numeric" => Some("patzer traces numeric ENGINE DATA --params FILE"),
         _ => None,
     }
 }

@@ -11,6 +11,8 @@ mod stats;
 mod traces;
 mod validate;
 
+pub use traces::check_terms;
+
 use crate::{Result, Status, Ui};
 
 /// Convert, shuffle, split, merge, interleave, show, validate, count and describe datasets, or write their games

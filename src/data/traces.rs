@@ -96,7 +96,7 @@ fn terms_path(output: &Path) -> Result<PathBuf> {
 }
 
 /// Refuses to replace a file that nobody named, unless it holds these terms.
-fn check_terms(path: &Path, terms: &str, inputs: &[PathBuf]) -> Result<()> {
+pub fn check_terms(path: &Path, terms: &str, inputs: &[PathBuf]) -> Result<()> {
     check_new_output(path, inputs, "inputs")?;
     match std::fs::read(path) {
         Ok(text) if text != terms.as_bytes() => {

@@ -56,6 +56,7 @@ mod studies;
 mod tables;
 mod teacher;
 mod tournaments;
+mod traces_numeric;
 mod tune;
 mod tune_data;
 mod tune_net;

@@ -17,6 +17,8 @@
 //! Its `go perft` is right but in the modes `no en passant`, `queens`, which promotes to queens alone, and `captures`,
 //! which counts a leaf too many below each capture; in a mode that ends with `totals` it names no moves.
 //!
+//! Started as `weighs`, it has weights as options, and `eval` says what [`weighed`] makes of them, for White.
+//!
 //! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 
 use std::io::{BufRead, Write};
@@ -26,7 +28,7 @@ use patzer_chess::rng::mix;
 use patzer_chess::{Line, fen};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, EnPassantMode, Position};
+use shakmaty::{Chess, Color, EnPassantMode, Position, Role};
 
 /// Environment variable that selects the engine; its value is the fault at the start.
 pub const VARIABLE: &str = "PATZER_TEST_ENGINE";
@@ -68,6 +70,27 @@ pub fn taught(key: u64, searches: u64) -> (i32, usize, [u32; 2]) {
     ((value % 1999) as i32 - 999, 1 + (value >> 60) as usize, [win, draw])
 }
 
+/// Weights of [`weighed`] that are options, with their defaults.
+pub const WEIGHTS: [(&str, f64); 5] = [
+    ("Pawn", 90.0),
+    ("Knight midgame", 310.0),
+    ("Knight endgame", 280.0),
+    ("Queen danger", 37.0),
+    ("Idle", 5.0),
+];
+
+/// An evaluation in centipawns from White's side: a sum, a tapered sum, a square, and a tempo that no option has.
+pub fn weighed(position: &Chess, weights: &[f64]) -> f64 {
+    let board = position.board();
+    let count = |color: Color, role: Role| board.by_piece(role.of(color)).count() as f64;
+    let beyond = |role: Role| count(Color::White, role) - count(Color::Black, role);
+    let phase = board.knights().count().min(4) as f64;
+    let danger = |color: Color| (weights[3] * count(color, Role::Queen)).powi(2) / 50.0;
+    let sum = weights[0] * beyond(Role::Pawn)
+        + (weights[1] * phase + weights[2] * (4.0 - phase)) * beyond(Role::Knight) / 4.0;
+    sum + danger(Color::White) - danger(Color::Black) + position.turn().fold_wb(12.0, -12.0)
+}
+
 /// Answers `genfens N seed S book …`: positions after four plies that the seed draws.
 fn genfens(request: &str, start: &str) {
     let words: Vec<&str> = request.split(' ').collect();
@@ -107,6 +130,7 @@ struct Engine {
     /// A network's file and the fault with which `eval` reads it.
     network: String,
     reading: String,
+    weights: Vec<f64>,
 }
 
 fn say(text: &str) {
@@ -156,6 +180,12 @@ impl Engine {
                     say(
                         "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
                     );
+                    if self.start == "weighs" {
+                        self.weights = WEIGHTS.map(|(_, value)| value).to_vec();
+                        for (name, value) in WEIGHTS {
+                            say(&format!("option name {name} type spin default {value} min -2000 max 2000"));
+                        }
+                    }
                     if self.start == "ponders" {
                         say("option name Ponder type check default false");
                     }
@@ -214,6 +244,10 @@ impl Engine {
                 let (mode, at) = value.split_once('@').unwrap_or((value, "1"));
                 (self.mode, self.at) = (mode.to_string(), at.parse().unwrap());
             }
+            _ if WEIGHTS.iter().any(|weight| weight.0 == name) => {
+                let at = WEIGHTS.iter().position(|weight| weight.0 == name).unwrap();
+                self.weights[at] = value.parse().unwrap();
+            }
             "EvalFile" => self.network = value.to_string(),
             "Reading" => self.reading = value.to_string(),
             "Score" => self.score = Some(value.parse().unwrap()),
@@ -242,6 +276,12 @@ impl Engine {
     fn say_evaluation(&self) {
         use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
         let position = self.line.as_ref().unwrap().position();
+        if self.start == "weighs" {
+            return match position.is_check() {
+                true => say("Final evaluation: none (in check)"),
+                false => say(&format!("evaluation: {}", weighed(position, &self.weights).trunc())),
+            };
+        }
         let reading = match self.reading.as_str() {
             "swapped" => Reading { swapped: true, ..Reading::default() },
             "unmirrored" => Reading { mirroring: Mirroring::Never, ..Reading::default() },

@@ -151,8 +151,7 @@ impl Analyst {
         self.set_castling(position.castles().mode())?;
         let fen = engine_fen(position);
         let _ = write!(self.commands, "position fen {fen}\n{command}\nisready\n");
-        let timeout = self.player.program.timeouts.ready;
-        let mut lines = Vec::new();
+        let (timeout, mut lines) = (self.ready_timeout(), Vec::new());
         self.converse(command, timeout, stop, |line| {
             if line.trim_ascii() == b"readyok" {
                 return Some(());
@@ -195,6 +194,17 @@ impl Analyst {
             self.player.chess960 = chess960;
         }
         Ok(())
+    }
+
+    pub(crate) fn ready_timeout(&self) -> Duration {
+        self.player.program.timeouts.ready
+    }
+
+    /// Adds the command that sets an option.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), PlayerError> {
+        let declared = self.player.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name));
+        let option = declared.ok_or_else(|| PlayerError::Unable(format!("has no option `{name}`")))?;
+        option.set(value, &mut self.commands).map_err(|error| PlayerError::Unable(error.to_string()))
     }
 
     fn timeout(&self, control: &Control) -> Option<Duration> {

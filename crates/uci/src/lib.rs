@@ -41,6 +41,7 @@ mod program;
 mod pv_check;
 mod score_check;
 pub mod speeds;
+mod static_eval;
 mod uci_player;
 mod wait;
 
@@ -57,4 +58,5 @@ pub use player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Tu
 pub use position::PositionCommand;
 pub use program::{Program, Timeouts};
 pub use pv_check::PvCheck;
+pub use static_eval::StaticEval;
 pub use uci_player::{CHESS960, UciPlayer};

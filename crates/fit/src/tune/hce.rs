@@ -106,16 +106,8 @@ pub fn terms(start: &Weights) -> Terms {
                 Shape::Grid { rows, columns } => shape::Shape::Grid([rows, columns]),
                 Shape::Board => shape::Shape::Board(shape::Board::A1),
             },
-            kind: shape::TermKind::Pair,
-            part: String::new(),
             initial: toml::Value::Array(pairs.collect()),
-            fixed: false,
-            bounds: None,
-            number: None,
-            scaled: true,
-            mirror: false,
-            same_as: String::new(),
-            output: Layout::default(),
+            ..term::Term::default()
         }
     });
     Terms {

@@ -23,6 +23,7 @@ mod literals;
 pub mod model;
 mod normal;
 mod normal_parts;
+pub mod numeric;
 pub mod objective;
 pub mod output;
 mod outside;

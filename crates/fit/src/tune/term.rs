@@ -70,6 +70,27 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+impl Default for Term {
+    fn default() -> Term {
+        Term {
+            name: String::new(),
+            group: String::new(),
+            about: String::new(),
+            shape: one(),
+            kind: TermKind::Pair,
+            part: String::new(),
+            initial: zero(),
+            fixed: false,
+            bounds: None,
+            number: None,
+            scaled: true,
+            mirror: false,
+            same_as: String::new(),
+            output: Layout::default(),
+        }
+    }
+}
+
 impl Term {
     pub(super) fn values(&self) -> Result<Vec<[f64; 2]>> {
         let mut numbers = Vec::new();

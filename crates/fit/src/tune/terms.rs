@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::Layout;
+use super::layout::{Layout, Symbol};
 use super::model::{Feature, Model};
 use super::outside;
 use super::part_declaration::PartDeclaration;
 use super::phase::Phase;
-use super::shape::NumberType;
+use super::shape::{NumberType, TermKind};
 use super::term::{Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Hint, Result};
@@ -61,6 +61,32 @@ impl Terms {
         })?;
         terms.check().map_err(|e| Error::data(path, e.to_string()))?;
         Ok(terms)
+    }
+
+    /// Terms of the options of an engine, each with its name, start value and bounds; their values are written as lines of
+    /// `setoption`.
+    pub fn of_options<'a>(options: impl Iterator<Item = (&'a str, f64, [f64; 2])>) -> Terms {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
+        let term = |(option, start, bounds): (&str, f64, [f64; 2])| Term {
+            name: option.chars().map(plain).collect(),
+            kind: TermKind::Single,
+            initial: toml::Value::Float(start),
+            bounds: Some(bounds),
+            output: Layout { symbol: Some(Symbol::Whole(option.into())), ..Layout::default() },
+            ..Term::default()
+        };
+        let template = Some("setoption name {name} value {values}".to_string());
+        Terms {
+            format: VERSION,
+            k: None,
+            full_phase: None,
+            phase: None,
+            number: None,
+            safety_divisors: None,
+            output: Layout { template, ..Layout::default() },
+            parts: Vec::new(),
+            terms: options.map(term).collect(),
+        }
     }
 
     pub fn to_toml(&self) -> Result<String> {

@@ -53,23 +53,10 @@ use shakmaty::{Chess, Position};
 use self::compared::Compared;
 pub use self::explain::Explanation;
 use self::explain::explain;
-use crate::{Analyst, LinePattern, PlayerError};
+use crate::{Analyst, LinePattern, PlayerError, StaticEval};
 use patzer_chess::score::Score;
 use patzer_chess::{fen, random_positions};
 use patzer_eval::nnue::plain::{PlainNnue, Reading};
-
-/// Known forms of static evaluations: a pattern, and whether the value is White's.
-const KNOWN: [(&str, bool); 6] = [
-    (r"evaluation (-?\d+) cp from the side to move", false),
-    (r"^NNUE evaluation:?\s+([-+]?\d+\.\d+) \(white side\)", true),
-    (r"^(?:Total|Final) evaluation:?\s+([-+]?\d+(?:\.\d+)?) \(white side\)", true),
-    (
-        r"(?i)^(?:info string )?(?:static |final |nnue |raw )*eval(?:uation)?\s*[:=]?\s*(?:cp )?([-+]?\d+(?:\.\d+)?)\s*(?:cp|centipawns)?$",
-        false,
-    ),
-    (r"score cp (-?\d+)", false),
-    (r"^([-+]?\d+)$", false),
-];
 
 /// Settings of a comparison.
 #[derive(Debug, Clone)]
@@ -138,18 +125,15 @@ impl EvalCheck<'_> {
         network: &PlainNnue<'_>,
         stop: &AtomicBool,
     ) -> Result<EvalChecked, EvalCheckError> {
-        let patterns = match &self.pattern {
-            Some(pattern) => vec![(pattern.clone(), self.white_pov == Some(true))],
-            None => known(self.white_pov),
-        };
+        let eval = StaticEval::new(self.command, self.pattern.clone(), self.white_pov);
         let mut compared = Vec::new();
         for position in random_positions(self.positions, self.seed) {
             if stop.load(Ordering::Relaxed) {
                 return Err(EvalCheckError::Player(PlayerError::Stopped));
             }
             let lines = engine.said(&position, self.command, stop).map_err(EvalCheckError::Player)?;
-            let engine = value(&lines, &patterns, position.turn().is_white())
-                .ok_or_else(|| unmatched(&lines, &position))?;
+            let engine = eval.value(&lines, position.turn().is_white());
+            let engine = engine.ok_or_else(|| unmatched(&lines, &position))?.round() as Score;
             let network = network.evaluate(&position, &Reading::default());
             compared.push(Compared { position, network, engine });
         }
@@ -166,23 +150,6 @@ impl EvalCheck<'_> {
             explanation: first.and_then(|_| explain(network, &compared, self.tolerance)),
         })
     }
-}
-
-fn known(white_pov: Option<bool>) -> Vec<(LinePattern, bool)> {
-    let parse = |(text, white): (&str, bool)| {
-        (text.parse().expect("patterns of this file are valid"), white_pov.unwrap_or(white))
-    };
-    KNOWN.into_iter().map(parse).collect()
-}
-
-/// The value of the last line that the first matching pattern matches, for the side to move.
-fn value(lines: &[String], patterns: &[(LinePattern, bool)], white_moves: bool) -> Option<Score> {
-    patterns.iter().find_map(|(pattern, white)| {
-        let text = lines.iter().rev().find_map(|line| pattern.first_group(line.trim_end()))?;
-        let number: f64 = text.trim_start_matches('+').parse().ok().filter(|n: &f64| n.abs() < 1e6)?;
-        let centipawns = (if text.contains('.') { 100.0 * number } else { number }).round() as Score;
-        Some(if *white && !white_moves { -centipawns } else { centipawns })
-    })
 }
 
 fn unmatched(lines: &[String], position: &Chess) -> EvalCheckError {
