@@ -1,11 +1,14 @@
 pub mod args;
 mod check;
+mod header;
 mod indices;
+mod numeric;
 pub mod patch;
 
 use crate::{Result, Status, Ui};
 
-/// Check traces of an engine's evaluation, number its terms, put values into its source; `patzer tune traces` fits
+/// Make traces of an engine's evaluation or check them, number its terms, put values into its source; `patzer tune
+/// traces` fits
 ///
 /// docs/traces.md says how an engine writes traces.
 #[derive(Debug, clap::Args)]
@@ -16,7 +19,9 @@ pub struct TracesArgs {
 
 commands! {
     Check(check::CheckArgs),
+    Header(header::HeaderArgs),
     Indices(indices::IndicesArgs),
+    Numeric(numeric::NumericArgs),
     Patch(patch::PatchArgs),
 }
 

@@ -196,6 +196,7 @@ fn an_evaluation_in_c_is_tuned_in_its_source() {
     for (line, _) in changed {
         assert!(names.iter().any(|name| line.contains(name)), "{line}");
     }
-    let positions = read("positions.txt").lines().count();
-    assert!(positions > 40_000 && positions == read("traces.txt").lines().count());
+    assert_eq!(result["judge"]["verdict"], "better", "{result}");
+    let positions = read("games.txt").lines().count();
+    assert!(positions > 30_000 && positions == read("traces.txt").lines().count());
 }

@@ -382,7 +382,7 @@ fn the_recipes_of_the_documentation_run() {
         .flat_map(|name| section(name).split("```sh\n").skip(1))
         .map(|part| part.split("```").next().unwrap())
         .collect();
-    assert_eq!(scripts.len(), 11);
+    assert_eq!(scripts.len(), 10);
     let folder = tempfile::tempdir().unwrap();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
@@ -392,7 +392,7 @@ fn the_recipes_of_the_documentation_run() {
         let output = command.output().unwrap();
         assert!(output.status.success(), "{script}{output:?}");
         let said = String::from_utf8(output.stdout).unwrap();
-        // The traces count what the recipe is about. Two factors and a table are determined up to a constant alone.
+        // The traces count what the recipe is about. A table is determined up to a constant alone.
         let determined = !said.contains("never counted") && !said.contains("cannot tell");
         assert!(determined || script.contains("[[part]]"), "{script}{said}");
     }
@@ -407,10 +407,6 @@ fn the_recipes_of_the_documentation_run() {
         let numbers = line.split([',', '[', ']', ' ']).filter(|part| !part.is_empty());
         numbers.map(|number| number.parse().unwrap()).collect()
     };
-    // The factors of the made-up games are 60, 30 and 50, 100, 150.
-    let (powers, modifiers) = (values("powers-3.toml"), values("modifiers-3.toml"));
-    assert!((powers[0] / powers[1] - 2.0).abs() < 0.4, "{powers:?}");
-    assert!((modifiers[2] / modifiers[1] - 1.5).abs() < 0.3, "{modifiers:?}");
     let (scaled, kept) = (values("scaled.toml"), values("kept.toml"));
     assert!(scaled[0] < 0.7 * kept[0], "{scaled:?} {kept:?}");
 }
