@@ -33,6 +33,8 @@ pub(crate) struct Run {
     pub loss: Loss,
     /// Target at the first step and after the last.
     targets: [Target; 2],
+    /// Steps from the first target to the second.
+    target_steps: u64,
     /// Largest deviation of λ at a step, and the seed of the deviations.
     jitter: (f32, u64),
     weight: Option<PositionWeight>,
@@ -94,6 +96,10 @@ impl Run {
             backend,
             rate: LearningRate::new(settings, batches),
             loss,
+            target_steps: settings
+                .wdl_epochs
+                .map_or(steps, |epochs| (batches * epochs) as u64)
+                .clamp(1, steps.max(1)),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| settings.target(wdl)),
             jitter: (settings.wdl_jitter.unwrap_or(0.0), rng::mix(settings.seed, JITTER)),
@@ -183,7 +189,7 @@ impl Run {
 
     pub(crate) fn target(&self, step: u64) -> Target {
         let [start, end] = self.targets;
-        let done = step as f32 / self.steps.max(1) as f32;
+        let done = (step as f32 / self.target_steps as f32).min(1.0);
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
     }
 
@@ -260,6 +266,24 @@ impl EpochLosses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{items, plain};
+    use patzer_fit::optim::Decay;
+
+    #[test]
+    fn results_weigh_by_a_schedule_that_may_end_before_the_learning_rates() {
+        let items = items(600, 3);
+        let rates = Settings { schedule: Decay::Constant, warmup: 0, batch: 100, ..Settings::of(&plain(16)) };
+        let settings = Settings { epochs: 4, wdl: 0.2, final_wdl: Some(0.8), ..rates };
+        let losses = |settings: &Settings| -> Vec<f64> {
+            let outcome = crate::fit(&items, &[], settings, &mut |_: &Epoch| ()).unwrap();
+            outcome.epochs.iter().map(|epoch| epoch.train_loss).collect()
+        };
+        let short = losses(&Settings { epochs: 2, ..settings.clone() });
+        assert_eq!(losses(&Settings { wdl_epochs: Some(2), ..settings.clone() })[..2], short);
+        assert_ne!(losses(&settings)[..2], short);
+        let all = Settings { wdl_epochs: Some(4), ..settings.clone() };
+        assert_eq!(losses(&all), losses(&settings));
+    }
 
     #[test]
     fn only_a_loss_above_the_floor_has_diverged() {

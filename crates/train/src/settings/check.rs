@@ -90,6 +90,11 @@ impl Settings {
         share("wdl", self.wdl)?;
         share("wdl_jitter", self.wdl_jitter.unwrap_or(0.0))?;
         share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
+        if let Some(epochs) = self.wdl_epochs {
+            // With `positions` the epochs follow from the data.
+            let most = if self.positions > 0 { usize::MAX } else { self.epochs };
+            range("wdl_epochs", epochs as f64, 1.0, most as f64)?;
+        }
         range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
         range("output_k", self.output_k.unwrap_or(1.0).into(), 0.01, 100.0)?;
         range("weight_decay", self.weight_decay.into(), 0.0, 100.0)?;

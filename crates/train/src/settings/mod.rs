@@ -144,6 +144,9 @@ pub struct Settings {
     /// `wdl` after the last step, and in validation; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
+    /// Epochs over which λ goes to `final_wdl`, where it stays; unset: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wdl_epochs: Option<usize>,
     /// Largest deviation of λ from its schedule, drawn for each step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wdl_jitter: Option<f32>,
@@ -246,6 +249,7 @@ impl Settings {
             td_lambda: None,
             wdl: 0.2,
             final_wdl: None,
+            wdl_epochs: None,
             wdl_jitter: None,
             position_weight: None,
             k: None,
@@ -423,6 +427,15 @@ mod tests {
                 "line 2: final_learning_rate = 0: `exponential` and `step` fall by factors",
             ),
             ("wdl_jitter = 2\n", "line 1: wdl_jitter = 2: has to be from 0 to 1"),
+            ("wdl_epochs = 3\n", "line 1: wdl_epochs: only with final_wdl"),
+            (
+                "epochs = 2\nfinal_wdl = 1.0\nwdl_epochs = 3\n",
+                "line 3: wdl_epochs = 3: has to be from 1 to 2",
+            ),
+            (
+                "epochs = 2\nfinal_wdl = 1.0\nwdl_epochs = 0\n",
+                "line 3: wdl_epochs = 0: has to be from 1 to 2",
+            ),
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
             ("layer_activations = [\"dual\"]\n", "line 1: layer_activations: 1 of them for 0 further layers"),
             ("layers = [1]\nskip_neuron = true\n", "line 2: skip_neuron = true: needs a first further layer"),

@@ -80,6 +80,7 @@ impl Settings {
             ("power", "loss = \"power\"", self.power != default.power && self.loss != LossKind::Power),
             ("kappa", "loss = \"pqr\"", self.kappa != default.kappa && !pqr),
             ("legal_quantile", "loss = \"pqr\"", self.legal_quantile != default.legal_quantile && !pqr),
+            ("wdl_epochs", "final_wdl", self.wdl_epochs.is_some() && self.final_wdl.is_none()),
             ("momentum", "optimiser = \"sgd\"", self.momentum != default.momentum && !sgd),
             ("beta1", other, self.beta1 != default.beta1 && sgd),
             ("beta2", other, self.beta2 != default.beta2 && sgd),
