@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use files::program_path;
-use files::{find, is_program, limit_of};
+use files::{find, is_program, limit_of, with_argument_files};
 
 use super::conditions::{PlayerConditions, PlayerKind};
 use crate::{
@@ -58,7 +58,8 @@ impl Defaults {
 pub struct Participant {
     pub name: String,
     pub time_settings: TimeSettings,
-    /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal.
+    /// SHA-256 of the file, for a program with those of the files that its arguments name, such as the script of
+    /// `python3 engine.py`; or the name of a built-in evaluation. Identifies the participant in the journal.
     pub digest: String,
     kind: Kind,
     book: Option<OwnBook>,
@@ -91,8 +92,9 @@ impl Participant {
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
         let path = if embedded { PathBuf::from(&spec.cmd) } else { find(&spec.cmd, spec.dir.as_deref())? };
         let bytes = if embedded { Vec::new() } else { io::read_as(&path, limit_of)? };
-        let digest = if embedded { spec.cmd.clone() } else { io::sha256(&bytes) };
+        let mut digest = if embedded { spec.cmd.clone() } else { io::sha256(&bytes) };
         let kind = if !embedded && is_program(&path, &bytes) {
+            digest = with_argument_files(digest, spec)?;
             Kind::Program(Arc::new(program(spec, path, defaults)?))
         } else {
             in_process(spec, &path, defaults)?

@@ -1,14 +1,16 @@
 //! Files of players: where they lie, and which are programs.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::Spec;
 use patzer_eval::Evaluation;
 use patzer_eval::nnue::file::has_magic;
 use patzer_io as io;
-use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
+use patzer_io::{Digest, Limit};
 
 /// The file of a player. A bare name is looked for on the PATH first, as shells do, so that a file that happens to lie
 /// in the folder is not run in its place.
@@ -40,6 +42,26 @@ pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
     Ok(is_program(&path, &head).then_some(path))
 }
 
+/// The digest of a program, and of the files that its arguments name; alone if they name none.
+pub(super) fn with_argument_files(digest: String, spec: &Spec) -> Result<String> {
+    let folder = spec.dir.as_deref().unwrap_or(Path::new(""));
+    let mut all = digest;
+    for argument in spec.args.iter().flatten() {
+        let path = folder.join(argument);
+        if path.is_file() {
+            all = io::sha256(format!("{all} {}", sha256_of(&path)?).as_bytes());
+        }
+    }
+    Ok(all)
+}
+
+fn sha256_of(path: &Path) -> Result<String> {
+    let fault = |e| Error::io(path, e);
+    let (file, digest) = (File::open(path).map_err(fault)?, Digest::new(Arc::default(), true));
+    std::io::copy(&mut digest.reader(Box::new(file)), &mut std::io::sink()).map_err(fault)?;
+    Ok(digest.so_far().0)
+}
+
 /// Magic numbers of programs: ELF, scripts, Windows, macOS.
 const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
@@ -62,6 +84,21 @@ pub(super) fn is_program(path: &Path, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_arguments_name_are_part_of_a_programs_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let digest = |text: &str, script: &str| {
+            std::fs::write(folder.path().join("eng.py"), script).unwrap();
+            let spec = Spec { dir: Some(folder.path().into()), ..text.parse().unwrap() };
+            with_argument_files("python".into(), &spec).unwrap()
+        };
+        let first = digest("cmd=python3 args='-u eng.py'", "one");
+        assert_eq!(first, digest("cmd=python3 args='-u eng.py'", "one"));
+        assert_ne!(first, digest("cmd=python3 args='-u eng.py'", "two"));
+        assert_eq!(digest("cmd=python3 args='-u other.py'", "two"), "python");
+        assert_eq!(digest("cmd=python3", "two"), "python");
+    }
 
     #[test]
     #[cfg(unix)]
