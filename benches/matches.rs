@@ -66,6 +66,7 @@ fn arena(c: &mut Criterion) {
         let (mut white, mut black) = (Replayed(&moves), Replayed(&moves));
         play(
             &Chess::default(),
+            0,
             [&mut white, &mut black],
             [&time_settings[0], &time_settings[1]],
             &rules,

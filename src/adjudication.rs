@@ -60,7 +60,6 @@ impl AdjudicationArgs {
             loser_resigns: self.resign_by_loser,
             max_moves: self.max_moves.or(ends_early.then_some(MAX_MOVES)),
             rule_set: RuleSet::Patzer,
-            before: 0,
         };
         let load = |folder: &PathBuf| Syzygy::load(folder, self.tb_pieces, self.tb_ignore_50).map(Arc::new);
         Ok(Rules { adjudication, recover, syzygy: self.tb.as_ref().map(load).transpose()? })

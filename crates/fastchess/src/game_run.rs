@@ -258,7 +258,6 @@ fn rules(settings: &Settings) -> Result<Rules> {
             Program::Fastchess => RuleSet::Fastchess,
             Program::Cutechess => RuleSet::Cutechess,
         },
-        before: 0,
     };
     // Cutechess-cli separates folders by semicolons everywhere.
     let separators: &[char] = if cfg!(windows) { &[';'] } else { &[';', ':'] };

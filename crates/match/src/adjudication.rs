@@ -36,9 +36,6 @@ pub struct Adjudication {
     /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
     pub rule_set: RuleSet,
-    /// Plies before the game's first that [`DrawRule::after`] counts, of a single game.
-    #[serde(skip)]
-    pub before: u64,
 }
 
 /// The match runner whose rules decide where they differ.
@@ -60,21 +57,7 @@ impl Adjudication {
         loser_resigns: false,
         max_moves: None,
         rule_set: RuleSet::Patzer,
-        before: 0,
     };
-
-    /// The rules of a game from a position to which these plies of the book led: fastchess counts the moves that the
-    /// position's FEN says, cutechess-cli the book's.
-    pub(crate) fn after_opening(self, start: &Chess, plies: usize) -> Adjudication {
-        let before = match self.rule_set {
-            RuleSet::Patzer => 0,
-            RuleSet::Fastchess => {
-                2 * u64::from(start.fullmoves().get() - 1) + u64::from(start.turn().is_black())
-            }
-            RuleSet::Cutechess => plies as u64,
-        };
-        Adjudication { before, ..self }
-    }
 }
 
 impl fmt::Display for DrawRule {
@@ -141,6 +124,8 @@ pub enum Decision {
 #[derive(Debug, Clone)]
 pub struct Adjudicator {
     rules: Adjudication,
+    /// Plies of the opening that [`DrawRule::after`] counts.
+    opening: u64,
     plies: u64,
     quiet_plies: u64,
     /// Consecutive moves of either side that score this colour far ahead.
@@ -150,19 +135,28 @@ pub struct Adjudicator {
 }
 
 impl Adjudicator {
-    pub fn new(rules: Adjudication) -> Adjudicator {
-        Adjudicator { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
+    /// Counts of a game from a position to which `book` plies led: fastchess counts the moves of the position's FEN,
+    /// cutechess-cli the book's.
+    pub fn new(rules: Adjudication, start: &Chess, book: usize) -> Adjudicator {
+        let opening = match rules.rule_set {
+            RuleSet::Patzer => 0,
+            RuleSet::Fastchess => {
+                2 * u64::from(start.fullmoves().get() - 1) + u64::from(start.turn().is_black())
+            }
+            RuleSet::Cutechess => book as u64,
+        };
+        Adjudicator { rules, opening, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
     }
 
     /// Records a move with its score from the mover's side. `halfmoves` is the fifty-move counter after it. A
     /// move without a score resets the counts, as in fastchess.
     pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
         // Every rule by name, so that a new one does not compile until it decides games.
-        let Adjudication { draw, resign, loser_resigns, max_moves, rule_set, before } = self.rules;
+        let Adjudication { draw, resign, loser_resigns, max_moves, rule_set } = self.rules;
         self.plies += 1;
         let decision = if let Some(score) = score {
             let win = resign.and_then(|rule| self.win(rule, loser_resigns, rule_set, mover, score));
-            let mut drawn = || draw.is_some_and(|rule| self.draw(rule, before, score, halfmoves));
+            let mut drawn = || draw.is_some_and(|rule| self.draw(rule, score, halfmoves));
             win.map(Decision::Win).or_else(|| drawn().then_some(Decision::Draw))
         } else {
             (self.quiet_plies, self.winning) = (0, (None, 0));
@@ -173,14 +167,15 @@ impl Adjudicator {
         decision.or(too_long.then_some(Decision::MoveLimit))
     }
 
-    fn draw(&mut self, rule: DrawRule, before: u64, score: Score, halfmoves: u32) -> bool {
+    fn draw(&mut self, rule: DrawRule, score: Score, halfmoves: u32) -> bool {
         if halfmoves == 0 || score.abs() > rule.score {
             self.quiet_plies = 0;
         }
         if score.abs() <= rule.score {
             self.quiet_plies += 1;
         }
-        self.quiet_plies >= 2 * u64::from(rule.moves) && before + self.plies >= 2 * u64::from(rule.after)
+        self.quiet_plies >= 2 * u64::from(rule.moves)
+            && self.opening + self.plies >= 2 * u64::from(rule.after)
     }
 
     fn win(
@@ -215,11 +210,10 @@ mod tests {
         loser_resigns: false,
         max_moves: Some(20),
         rule_set: RuleSet::Patzer,
-        before: 0,
     };
 
     fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
-        let mut adjudicator = Adjudicator::new(rules);
+        let mut adjudicator = Adjudicator::new(rules, &Chess::default(), 0);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
             if let Some(decision) = adjudicator.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
@@ -244,8 +238,7 @@ mod tests {
         let start = "4k3/8/8/8/8/8/4P3/4K3 b - - 7 4";
         let start = patzer_chess::fen::position(start, false).unwrap();
         for (rule_set, plies) in [(RuleSet::Fastchess, 4), (RuleSet::Cutechess, 8), (RuleSet::Patzer, 10)] {
-            let rules = Adjudication { rule_set, ..RULES }.after_opening(&start, 2);
-            let mut adjudicator = Adjudicator::new(rules);
+            let mut adjudicator = Adjudicator::new(Adjudication { rule_set, ..RULES }, &start, 2);
             let drawn = |ply: &usize| {
                 adjudicator.after_move(Color::from_white(ply.is_multiple_of(2)), Some(0), 9)
                     == Some(Decision::Draw)
@@ -256,7 +249,7 @@ mod tests {
 
     #[test]
     fn progress_resets_the_draw_count() {
-        let mut adjudicator = Adjudicator::new(RULES);
+        let mut adjudicator = Adjudicator::new(RULES, &Chess::default(), 0);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
             let decision = adjudicator.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
@@ -283,7 +276,7 @@ mod tests {
     #[test]
     fn a_move_without_a_score_resets_the_counts() {
         let decided = |scores: [Option<Score>; 5], rules| {
-            let mut adjudicator = Adjudicator::new(rules);
+            let mut adjudicator = Adjudicator::new(rules, &Chess::default(), 0);
             let moves = scores.into_iter().enumerate();
             moves.map(|(ply, score)| adjudicator.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };

@@ -122,7 +122,7 @@ mod tests {
         };
         let (mut white, mut black, mut other) = (player(1), player(2), Hashing(3));
         let black: &mut dyn Player = if both { &mut black } else { &mut other };
-        play(&Chess::default(), [&mut white, black], [&TIME; 2], &RULES, &AtomicBool::new(false)).unwrap()
+        play(&Chess::default(), 0, [&mut white, black], [&TIME; 2], &RULES, &AtomicBool::new(false)).unwrap()
     }
 
     fn from_book(game: &Game) -> usize {

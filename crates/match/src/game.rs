@@ -146,9 +146,10 @@ pub enum GameError {
     },
 }
 
-/// Plays a game; `players` and `time_settings` in order White, Black.
+/// Plays a game from a position to which `book` plies led; `players` and `time_settings` in order White, Black.
 pub fn play(
     start: &Chess,
+    book: usize,
     mut players: [&mut dyn Player; 2],
     time_settings: [&TimeSettings; 2],
     rules: &Rules,
@@ -164,7 +165,7 @@ pub fn play(
     }
     let outcome = match outcome {
         Some(outcome) => outcome,
-        None => play_moves(start, &mut players, time_settings, rules, stop, &mut played)?,
+        None => play_moves(start, book, &mut players, time_settings, rules, stop, &mut played)?,
     };
     if rules.recover && outcome.reason == Reason::TimeForfeit {
         players.iter_mut().for_each(|player| player.abandon());
@@ -177,6 +178,7 @@ pub fn play(
 
 fn play_moves(
     start: &Chess,
+    book: usize,
     players: &mut [&mut dyn Player; 2],
     time_settings: [&TimeSettings; 2],
     rules: &Rules,
@@ -188,7 +190,7 @@ fn play_moves(
     let mut line = Line::new(start.clone());
     let mut timers =
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
-    let mut adjudicator = Adjudicator::new(*adjudication);
+    let mut adjudicator = Adjudicator::new(*adjudication, start, book);
     let mut legal = line.position().legal_moves();
     if let Some((winner, ending)) = ending_with(&line, &legal) {
         return Ok((winner, ending.into()).into());

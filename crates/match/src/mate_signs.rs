@@ -55,7 +55,8 @@ mod tests {
                 [white, -black].map(|score| Scripted { score, ..Scripted::new(moves) });
             let rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
             let never = AtomicBool::new(false);
-            let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &rules, &never).unwrap();
+            let game =
+                play(&Chess::default(), 0, [&mut white, &mut black], [&TIME; 2], &rules, &never).unwrap();
             sign_mismatches(&game, ["A", "B"])
         };
         let found = with([MATE - 3, MATE - 1]);

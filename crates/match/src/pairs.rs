@@ -220,20 +220,20 @@ fn play_one(
     }
     let begin = SystemTime::now();
     let book = config.openings.moves_to(pairing.openings[game]).map_or(0, |opening| opening.moves.len());
-    let adjudication = config.rules.adjudication.after_opening(&start, book);
-    let rules = Rules { adjudication, ..config.rules.clone() };
-    let mut played = play(&start, players, settings, &rules, halt).map_err(|error| match error {
-        GameError::Stopped => None,
-        GameError::Failed { player, error, position } => {
-            let hint = if matches!(error, PlayerError::Unable(_)) { "" } else { "; no recover option set" };
-            let name = &config.names[player.fold_wb(seats[0], seats[1])];
-            Some(Error::input(format!(
-                "{name} failed in game {}.{}: {error}{hint}; game so far: {position}",
-                index + 1,
-                game + 1
-            )))
-        }
-    })?;
+    let mut played =
+        play(&start, book, players, settings, &config.rules, halt).map_err(|error| match error {
+            GameError::Stopped => None,
+            GameError::Failed { player, error, position } => {
+                let hint =
+                    if matches!(error, PlayerError::Unable(_)) { "" } else { "; no recover option set" };
+                let name = &config.names[player.fold_wb(seats[0], seats[1])];
+                Some(Error::input(format!(
+                    "{name} failed in game {}.{}: {error}{hint}; game so far: {position}",
+                    index + 1,
+                    game + 1
+                )))
+            }
+        })?;
     played.clock = config.header.style.clock.then(|| [begin, SystemTime::now()]);
     Ok(played)
 }

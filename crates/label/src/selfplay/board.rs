@@ -85,7 +85,7 @@ impl<'a> Board<'a> {
             seats.reverse();
         }
         let settings = seats.map(|participant| &config.participants[participant].time_settings);
-        let game = match play(&position, players, settings, &config.rules, halt) {
+        let game = match play(&position, 0, players, settings, &config.rules, halt) {
             Ok(game) => game,
             Err(GameError::Stopped) => return Err(Failure::Stopped),
             Err(GameError::Failed { player, error, position }) => {

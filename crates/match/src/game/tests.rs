@@ -13,7 +13,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
     let start = if start.is_empty() { Chess::default() } else { fen::position(start, false).unwrap() };
     let (mut white, mut black) = (Scripted::new(moves), Scripted::new(moves));
-    play(&start, [&mut white, &mut black], [&TIME; 2], rules, &NEVER).unwrap()
+    play(&start, 0, [&mut white, &mut black], [&TIME; 2], rules, &NEVER).unwrap()
 }
 
 #[track_caller]
@@ -52,7 +52,7 @@ fn overstepping_the_time_loses_but_a_bare_king_does_not_win_on_time() {
         let start = fen::position(start, false).unwrap();
         let mut white = Hashing(1);
         let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&time_settings; 2], rules, &NEVER).unwrap()
+        play(&start, 0, [&mut white, &mut black], [&time_settings; 2], rules, &NEVER).unwrap()
     };
     let game = overstep("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", &RULES);
     assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::TimeForfeit, 1));
@@ -83,7 +83,7 @@ fn adjudication_ends_games() {
         let moves = "g1f3 g8f6 b1c3 b8c6 a2a3 a7a6 b2b3 b7b6 h2h3 h7h6 g2g3 g7g6";
         let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
         let [white, black] = &mut players;
-        play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
+        play(&Chess::default(), 0, [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
     };
     for (score, end) in [
         (5, ("1/2-1/2", Reason::AdjudicatedDraw, 4)),
@@ -99,7 +99,7 @@ fn adjudication_ends_games() {
 fn a_stopped_game_has_no_result() {
     let (mut white, mut black) = (Hashing(1), Hashing(2));
     let stop = AtomicBool::new(true);
-    let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
+    let game = play(&Chess::default(), 0, [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
     assert_eq!(game, Err(GameError::Stopped));
 }
 
@@ -126,11 +126,11 @@ fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
             let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing(2));
             let players: [&mut dyn Player; 2] = [&mut white, &mut black];
             let recover = Rules { recover: true, ..RULES };
-            let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();
+            let game = play(&Chess::default(), 0, players, [&TIME; 2], &recover, &NEVER).unwrap();
             assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", reason, plies));
             assert_eq!(game.note, Some(gone()));
             let players: [&mut dyn Player; 2] = [&mut black, &mut white];
-            let game = play(&Chess::default(), players, [&TIME; 2], &RULES, &NEVER);
+            let game = play(&Chess::default(), 0, players, [&TIME; 2], &RULES, &NEVER);
             let Err(GameError::Failed { player, error: failed, position }) = game else { panic!("{game:?}") };
             assert_eq!((player, failed), (Color::Black, error.clone()));
             let moves = position.strip_prefix("position startpos").unwrap().split_whitespace();
@@ -143,7 +143,7 @@ fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
 fn random_games_always_end() {
     for seed in 0..20 {
         let (mut white, mut black) = (Hashing(seed), Hashing(seed + 50));
-        let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
+        let game = play(&Chess::default(), 0, [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
         assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
     }
 }
