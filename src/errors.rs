@@ -20,6 +20,10 @@ fn words(hint: &Hint) -> String {
     let words = match hint {
         Hint::Cpu => "--device cpu trains without it",
         Hint::Duplicates => "add --duplicates first",
+        Hint::Extract => "`patzer extract` makes a dataset of it",
+        Hint::ExtractOrConvert => {
+            "make a dataset with `patzer extract`, or name its format with `patzer data convert --input-format`"
+        }
         Hint::FirstRank => "--ranks 1 counts first choices alone",
         Hint::Fix(name) => return format!("--fix {name} keeps both"),
         Hint::Format => "--format names one",
@@ -28,6 +32,9 @@ fn words(hint: &Hint) -> String {
         Hint::GiveCounts => "give --ptnml or --wdl",
         Hint::GiveGameCounts => "give --wdl W,D,L",
         Hint::InputFormat => "--input-format names another, also in `patzer data convert`",
+        Hint::KeepLabels => {
+            "name it as the data, move it away, or take positions as they are with --no-resolve"
+        }
         Hint::KeepPartial => "--keep-partial keeps what could be read",
         Hint::MaxDeviation(centipawns) => return format!("--max-deviation {centipawns:.0} goes on"),
         Hint::NoResolve => "it needs --no-resolve",
@@ -38,6 +45,9 @@ fn words(hint: &Hint) -> String {
         Hint::OverwriteOrOtherFile => "--overwrite starts over, -o names another file",
         Hint::Overwrite => "--overwrite starts over",
         Hint::Prior => "--prior 2 gives finite ones",
+        Hint::ReadAsDataset => {
+            "commands that take datasets read it as it is, `patzer wdl` from a pipe with --input-format parquet"
+        }
         Hint::ResumeIn(file) => return format!("-o {file} --resume goes on"),
         Hint::ResumeOrOtherFile => "--resume goes on, --overwrite starts over, -o names another file",
         Hint::Resume => "--resume goes on",

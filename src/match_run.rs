@@ -137,7 +137,7 @@ pub fn play_match<S: Standings>(
     if standings.decided() && ended.discarded > 0 {
         let pairs = counted(ended.discarded as u64, "pair");
         ui.note(format!("finished beyond the end, not counted and not written: {pairs}"));
-    } else if record.count_ahead() > 0 {
+    } else if record.count_ahead() > 0 || (!complete && run.tuner.is_none()) {
         ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
     }
     check_played(&standings, &lineup.names, pgn)?;

@@ -13,7 +13,7 @@ use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
-use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
+use patzer_match::{Pairings, SWAPPED, Spec, SprtState, StopReason};
 use patzer_stats::{Model, Sprt, Verdict};
 
 /// Default maximum number of games.
@@ -175,6 +175,9 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     match_run::remark(&held.standings.tally, true, &args.output, ui);
+    if report.end == StopReason::Games {
+        ui.note("--resume with more --games goes on");
+    }
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,

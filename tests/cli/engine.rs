@@ -224,5 +224,5 @@ fn an_engine_without_perft_is_named() {
     );
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("takes `go depth 1` for a search; name its command with --command"), "{said}");
+    assert!(said.contains("takes `go depth 1` for a search; name its command"), "{said}");
 }

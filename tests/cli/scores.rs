@@ -110,7 +110,8 @@ fn a_source_of_another_scale_is_told_and_can_be_matched() {
     std::fs::write(at.join("b.pgn"), engine_games(0, 300, |s, w, d| cutechess(2.0 * s, w, d))).unwrap();
     let (_, _, stderr) = extract(at, &["a.pgn", "b.pgn"]);
     assert!(
-        stderr.contains("b.pgn: by the results, its scores are") && stderr.contains("--score-scale b.pgn=0.")
+        stderr.contains("b.pgn: by the results, its scores are")
+            && stderr.contains("a score scale of b.pgn=0.")
     );
     let (records, _, stderr) = extract(at, &["a.pgn", "b.pgn", "--score-scale", "b.pgn=0.5"]);
     assert_eq!(stderr, "");

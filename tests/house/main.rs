@@ -88,6 +88,40 @@ fn libraries_do_not_know_the_command_line() {
     }
 }
 
+/// Crates whose subject is a command line.
+const COMMAND_LINES: &[&str] = &["fastchess", "python"];
+
+#[test]
+fn libraries_name_no_options() {
+    let mut found = Vec::new();
+    for name in table().iter().filter(|name| !COMMAND_LINES.contains(&name.as_str())) {
+        for file in rust_files(&root().join("crates").join(name).join("src")) {
+            let path = file.strip_prefix(root()).unwrap().display().to_string();
+            if ["/src/bin/", "tests", "gpu/ptx.rs"].iter().any(|part| path.contains(part)) {
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("\n#[cfg(test)]").next().unwrap_or_default().lines().enumerate();
+            let named = code.filter(|(_, line)| !line.trim_start().starts_with("//") && names_option(line));
+            found.extend(named.map(|(at, line)| format!("{path}:{}: {}", at + 1, line.trim())));
+        }
+    }
+    assert!(found.is_empty(), "`src` has the words of the command line:\n{}", found.join("\n"));
+    assert!(names_option(r#""give --k""#) && !names_option("a -- b"));
+}
+
+/// Tests for `--` with a letter after it, which Rust has in texts alone.
+fn names_option(line: &str) -> bool {
+    line.split("--").skip(1).any(|after| after.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let rust = files.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs"));
+    rust.chain(folders.iter().flat_map(|folder| rust_files(folder))).collect()
+}
+
 #[test]
 fn files_of_different_ideas_do_not_import_each_other_in_a_circle() {
     let mut sources: Vec<PathBuf> =

@@ -48,7 +48,7 @@ capabilities! {
     MARKS: "marks", "moves from a book, games of Chess960";
     LEAF: "leaf", "the quiet position that `label` resolved to";
     MEAN: "mean result", "the results of all equal positions";
-    TEACHER: "teacher's answer", "the best move, and wins and draws in a thousand, of `label --engine`";
+    TEACHER: "teacher's answer", "the best move, and wins and draws in a thousand, of an engine that labelled";
     VISITS: "visits", "how often a search by playouts visited each move, which lies beside the record";
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::registry::{self, Format, Read};
 use crate::spooled;
 use crate::stream::Input;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 
 /// Returns the format of a file of positions, by its content or else by its name; `None` for games in PGN and for what
 /// is unknown, and for streams, since reading consumes their bytes.
@@ -31,13 +31,11 @@ fn is_pgn(head: &[u8]) -> bool {
 }
 
 pub(crate) fn unknown(path: &Path, head: &[u8]) -> Error {
-    let reason = if is_pgn(head) {
-        "holds games in PGN, not positions; make a dataset of it with `patzer extract`"
-    } else {
-        "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
-         `patzer extract`, or name its format with `patzer data convert --input-format`"
-    };
-    Error::data(path, reason)
+    if is_pgn(head) {
+        return Error::data(path, "holds games in PGN, not positions").hint(Hint::Extract);
+    }
+    let reason = "is not a Parquet file, and neither its content nor its name says another format";
+    Error::data(path, reason).hint(Hint::ExtractOrConvert)
 }
 
 /// Returns the error for a file without games, which says if its content is positions.

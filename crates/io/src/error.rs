@@ -41,6 +41,10 @@ pub enum Hint {
     Duplicates,
     /// Count first choices alone.
     FirstRank,
+    /// Make a dataset of the games.
+    Extract,
+    /// Make a dataset of games, or name the format of positions.
+    ExtractOrConvert,
     /// Hold the values of this term, too.
     Fix(String),
     /// Name the format to write.
@@ -55,6 +59,8 @@ pub enum Hint {
     GiveGameCounts,
     /// Name the format to read.
     InputFormat,
+    /// Name the labels as the data, move them away, or take positions as they are.
+    KeepLabels,
     /// Keep what can be read of a damaged file.
     KeepPartial,
     /// Allow deviations of as many centipawns.
@@ -71,6 +77,8 @@ pub enum Hint {
     OtherFile,
     /// Start over, or name another file.
     OverwriteOrOtherFile,
+    /// Read positions by a command that takes datasets.
+    ReadAsDataset,
     /// Resume the run.
     Resume,
     /// Resume the run, or start over.

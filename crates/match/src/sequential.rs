@@ -181,10 +181,8 @@ impl fmt::Display for SprtReport {
         match (self.verdict, self.end) {
             (Verdict::H1, _) => write!(f, "H1 accepted: the first player is stronger"),
             (Verdict::H0, _) => write!(f, "H0 accepted: the first player is not stronger as asked"),
-            (_, StopReason::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
-            (_, _) => {
-                write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
-            }
+            (_, StopReason::Interrupted) => write!(f, "undecided: interrupted"),
+            (_, _) => write!(f, "undecided: the games allowed have been played"),
         }?;
         self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }

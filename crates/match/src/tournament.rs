@@ -244,7 +244,7 @@ impl fmt::Display for TournamentReport {
             write!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
         }
         if let StopReason::Interrupted = self.end {
-            write!(f, "\ninterrupted after {}; --resume goes on", counted(self.games, "game"))?;
+            write!(f, "\ninterrupted after {}", counted(self.games, "game"))?;
         }
         self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }

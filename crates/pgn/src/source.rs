@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use super::game::GameError;
 use super::split::{GameSpan, GameSplitter};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::{Digest, interrupt};
 
 /// Chunk size in bytes: small enough that a chunk's records fit the second-level cache and that allocators reuse the
@@ -231,7 +231,7 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
         patzer_io::decompressed(digest.reader(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
-        Ok(head) => match patzer_io::archive(path, head).or(no_pgn(head).map(|why| Error::data(path, why))) {
+        Ok(head) => match patzer_io::archive(path, head).or_else(|| no_pgn(path, head)) {
             Some(error) => Err(error),
             None => Ok(text),
         },
@@ -240,20 +240,20 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     }
 }
 
-/// Reason why a file with this beginning is no PGN, if it is obvious.
-fn no_pgn(head: &[u8]) -> Option<&'static str> {
+/// Error of a file whose beginning is plainly no PGN.
+fn no_pgn(path: &Path, head: &[u8]) -> Option<Error> {
     let lone = |at: usize| head.get(at + 1).is_some_and(|next| *next != b'\n');
     match head {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            Some("is text in UTF-16; make it UTF-8, as with `iconv -f UTF-16 -t UTF-8`")
+            Some(Error::data(path, "is text in UTF-16; make it UTF-8, as with `iconv -f UTF-16 -t UTF-8`"))
         }
-        [b'P', b'A', b'R', b'1', ..] => Some(
-            "holds positions (parquet), not games in PGN; commands that take datasets read it as it is, `patzer wdl` from \
-                 a pipe with --input-format parquet",
-        ),
-        _ if !head.contains(&b'\n') && memchr::memchr_iter(b'\r', head).any(lone) => {
-            Some("has lines that end in a carriage return alone; change them, as with `tr '\\r' '\\n'`")
+        [b'P', b'A', b'R', b'1', ..] => {
+            Some(Error::data(path, "holds positions (parquet), not games in PGN").hint(Hint::ReadAsDataset))
         }
+        _ if !head.contains(&b'\n') && memchr::memchr_iter(b'\r', head).any(lone) => Some(Error::data(
+            path,
+            "has lines that end in a carriage return alone; change them, as with `tr '\\r' '\\n'`",
+        )),
         _ => None,
     }
 }
@@ -278,7 +278,7 @@ mod tests {
             assert!(error.to_string().contains(part), "{error}");
         }
         for head in [&b"[Event \"x\"]\r\n1. e4\r*"[..], b"[Event \"x\"]\r", b"1. e4 *"] {
-            assert_eq!(no_pgn(head), None);
+            assert!(no_pgn(&path, head).is_none());
         }
     }
 

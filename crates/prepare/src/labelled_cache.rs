@@ -9,7 +9,7 @@ use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_formats::ReadOptions;
 use patzer_formats::registry::Format;
-use patzer_io::error::{Error, Result};
+use patzer_io::error::{Error, Hint, Result};
 use patzer_io::interrupt;
 
 #[derive(Debug, Clone)]
@@ -94,11 +94,8 @@ fn check_replaceable(data: &Path, cache: &Path) -> Result<()> {
         return Ok(());
     }
     let (data, method) = (data.display(), method.map_or(String::new(), |method| format!(" ({method})")));
-    let reason = format!(
-        "is not the labelled copy that resolving {data} would write there{method}; name it as the data, move it away, or \
-         take positions as they are with --no-resolve"
-    );
-    Err(Error::data(cache, reason))
+    let reason = format!("is not the labelled copy that resolving {data} would write there{method}");
+    Err(Error::data(cache, reason).hint(Hint::KeepLabels))
 }
 
 /// `x.labelled.parquet` beside `x.parquet`, `x.bullet.labelled.parquet` beside `x.bullet`.

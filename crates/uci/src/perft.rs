@@ -75,9 +75,7 @@ impl Analyst {
         let mut leaves = Leaves::default();
         match self.converse(&command, timeout, stop, |line| hear(line, &mut leaves))? {
             Ok(()) => Ok(leaves),
-            Err(()) => Err(PlayerError::Unable(format!(
-                "takes `{command}` for a search; name its command with --command"
-            ))),
+            Err(()) => Err(PlayerError::Unable(format!("takes `{command}` for a search; name its command"))),
         }
     }
 }

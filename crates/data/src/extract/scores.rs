@@ -228,7 +228,7 @@ fn other_scales(sources: &[SourceSummary]) -> Vec<String> {
         .map(|(source, factor)| {
             format!(
                 "{}: by the results, its scores are {factor:.2} times as large as the other sources'; \
-                 --score-scale {}={:.2} would match them",
+                 a score scale of {}={:.2} would match them",
                 source.source,
                 source.source,
                 1.0 / factor

@@ -10,7 +10,7 @@ named! {
         Lucb: "lucb", "The leader and its most dangerous challenger, until their bounds part";
         Track: "track", "Track-and-stop: the proportions of pairs by which the leader is known soonest";
         Ucb1: "ucb1", "The highest upper confidence bound: few games for weak candidates";
-        Epsilon: "epsilon", "The best so far, and a share of --epsilon at random";
+        Epsilon: "epsilon", "The best so far, and others by chance, with probability epsilon";
         Uniform: "uniform", "Equal pairs for all candidates: the baseline";
     }
 }

@@ -27,7 +27,7 @@ pub fn remarks(
     if outcome.share < 1.0 {
         remarks.push(format!(
             "the start has learnt from many more positions: weights take {:.1} % of the way to the optimum of these; \
-             --l2 LOSS takes all of it",
+             a given l2 loss takes all of it",
             100.0 * outcome.share
         ));
     }

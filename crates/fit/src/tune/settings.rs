@@ -10,7 +10,7 @@ patzer_io::named! {
     #[serde(rename_all = "kebab-case")]
     pub enum Optimizer {
         Auto: "auto", "The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if \
-            --learning-rate, --batch or --schedule is given";
+            a learning rate, batch or schedule is given";
         GaussNewton: "gauss-newton", "Second order, on the matrix of slopes; reaches the optimum in about five passes";
         Newton: "newton", "Second order, on the matrix of exact second derivatives, where that is positive";
         Lbfgs: "lbfgs", "Limited-memory BFGS; needs no matrix, holds no bounds";

@@ -93,7 +93,7 @@ pub static DESCRIPTIONS: [Description; COLUMNS.len()] = [
     about("mean_sum", "sum of the results of equal positions: mean_sum / mean_count is the mean result")
         .side("White")
         .empty("null"),
-    about("best", "best move of the engine of `patzer label --engine`, as `move`").empty("null"),
+    about("best", "best move of the engine that labelled, as `move`").empty("null"),
     about("wdl_win", "wins that this engine expects in 1000 games").side(MOVER).empty("null"),
     about("wdl_draw", "draws that this engine expects in 1000 games; the rest are losses").empty("null"),
 ];
@@ -156,8 +156,7 @@ pub fn markdown() -> String {
     let list = "list of (move uint16, visits uint32)";
     text += &format!("| `{}` | {list} | {} | | | null |\n", visits::NAME, visits::MEANING);
     for column in &READABLE {
-        text +=
-            &format!("| `{}` | text | with `--with {}`: {} | | | |\n", column.name, column.name, column.doc);
+        text += &format!("| `{}` | text | if asked for: {} | | | |\n", column.name, column.doc);
     }
     text
 }
