@@ -149,17 +149,27 @@ fn a_dataset_is_shown_with_the_numbers_of_stats_wdl_and_extract() {
     assert_eq!(funnel.last().unwrap()[2], stats["positions"].to_string());
 }
 
+/// Holds all words of small pages: of positions without their games, of games, of a network.
 #[test]
-fn a_dataset_of_another_format_is_shown_as_far_as_it_goes() {
+fn pages_read_as_they_are_kept() {
     let folder = extracted(200);
-    done(folder.path(), "data convert positions.parquet -o positions.bullet");
-    let page = page(folder.path(), "positions.bullet");
-    assert!(page.text.contains("No filter funnel"));
-    let count: u64 = counts(&page, "piece-count").iter().map(|(_, count)| count).sum();
-    assert_eq!(
-        count,
-        json(folder.path(), "data stats positions.bullet --json")["positions"].as_u64().unwrap()
-    );
+    let folder = folder.path();
+    done(folder, "data convert positions.parquet -o positions.bullet");
+    done(folder, "net init -o base.nnue");
+    let games = format!("{}/fixtures/games_cutechess.pgn", env!("CARGO_MANIFEST_DIR"));
+    fs::copy(games, folder.join("games.pgn")).unwrap();
+    let filters = [
+        ("(?s)<style>.*?</style>", "<style/>"),
+        ("(?s)<svg .*?</svg>", "<svg/>"),
+        ("(?s)<details.*?</details>", "<details/>"),
+        (r"patzer \d+\.\d+\.\d+", "patzer VERSION"),
+    ];
+    insta::with_settings!({ filters => filters }, {
+        for (name, file) in [("positions", "positions.bullet"), ("games", "games.pgn"), ("network", "base.nnue")] {
+            page(folder, file);
+            insta::assert_snapshot!(name, fs::read_to_string(folder.join("page.html")).unwrap());
+        }
+    });
 }
 
 /// The rows of a CSV file by the names of its columns.
