@@ -9,6 +9,7 @@ use crate::capabilities::Capabilities;
 use crate::codec::{PositionReader, PositionWriter};
 use crate::extra::ExtraRow;
 use crate::foreign::epd::Dialect;
+use crate::foreign::fixed::FixedReader;
 use crate::foreign::{binpack, bullet, csv, epd, jsonl, marlin, monty, sfbin, sfplain, viri};
 use crate::metadata::Metadata;
 use crate::score_form::{CENTIPAWNS, OF_COLUMNS, OF_STOCKFISH, OF_WHITE, ScoreForm};
@@ -204,7 +205,7 @@ pub static FORMATS: &[Format] = &[
         dialect: None,
         companion: true,
         recognise: None,
-        read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
+        read: Read::Stream(|input| Ok(Box::new(FixedReader::new(input, bullet::decode)))),
         write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
         })),
@@ -222,7 +223,7 @@ pub static FORMATS: &[Format] = &[
         dialect: None,
         companion: true,
         recognise: None,
-        read: Read::Stream(|input| Ok(Box::new(marlin::Reader::new(input)))),
+        read: Read::Stream(|input| Ok(Box::new(FixedReader::new(input, marlin::decode)))),
         write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&marlin::encode(record)))
         })),

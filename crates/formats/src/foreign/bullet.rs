@@ -4,65 +4,20 @@
 //! king squares. The side to move becomes White; castling rights, en passant and clocks are lost. Source: the crate
 //! `bulletformat`, which the tests compare with.
 
-use rayon::prelude::*;
 use shakmaty::{Bitboard, Color, Square, attacks};
 
 use crate::bytes::field;
-use crate::codec::{BATCH, PositionReader};
 use crate::nibbles::{self, ONES};
 use crate::replay::UNKNOWN;
-use crate::stream::{FixedRecords, Input};
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;
-use patzer_io::error::Result;
 
 pub const RECORD: usize = 32;
 
-pub struct Reader {
-    input: Input,
-    buffer: Vec<u8>,
-    game: u32,
-}
-
-impl Reader {
-    pub fn new(input: Input) -> Reader {
-        Reader { input, buffer: vec![0; BATCH * RECORD], game: 0 }
-    }
-}
-
-const CHUNK: usize = 1 << 10;
-
-impl PositionReader for Reader {
-    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let FixedRecords { offset, records: encoded, cut } = self.input.fixed::<RECORD>(&mut self.buffer)?;
-        let before = records.len();
-        records.resize(before + encoded.len(), UNKNOWN);
-        let chunks = records[before..].par_chunks_mut(CHUNK).zip(encoded.par_chunks(CHUNK)).enumerate();
-        let errors = chunks.filter_map(|(nth, (records, encoded))| {
-            let first = nth * CHUNK;
-            let mut decoded = records.iter_mut().zip(encoded).enumerate();
-            decoded.find_map(|(at, (record, packed))| match decode(packed) {
-                Ok(decoded) => {
-                    *record = Record { game: self.game.wrapping_add((first + at) as u32), ..decoded };
-                    None
-                }
-                Err(reason) => Some((first + at, reason)),
-            })
-        });
-        // Report the first error in file order.
-        if let Some((at, reason)) = errors.min() {
-            records.truncate(before + at);
-            return Err(self.input.byte_error(offset + (at * RECORD) as u64, reason));
-        }
-        self.game = self.game.wrapping_add(encoded.len() as u32);
-        cut.map_or(Ok(!encoded.is_empty()), Err)
-    }
-}
-
 /// Decodes a record with White to move.
 #[inline]
-pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str> {
+pub fn decode(packed: &[u8; RECORD]) -> Result<Record, &'static str> {
     let occupied = u64::from_le_bytes(field(packed, 0));
     let codes = u128::from_le_bytes(field(packed, 8)) & nibbles::used(occupied.count_ones().min(32));
     let boards = Boards::new(occupied, codes)?;
@@ -90,7 +45,7 @@ struct Boards {
 
 impl Boards {
     #[inline]
-    fn new(occupied: u64, codes: u128) -> std::result::Result<Boards, &'static str> {
+    fn new(occupied: u64, codes: u128) -> Result<Boards, &'static str> {
         if occupied.count_ones() > 32 {
             return Err("more than 32 pieces");
         }
@@ -168,36 +123,4 @@ fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
         }
     }
     (occupied.swap_bytes(), turned ^ ((ONES * 8) & used))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn records_are_numbered_and_the_first_bad_one_is_reported() {
-        let start = PackedBoard::pack(&shakmaty::Chess::default());
-        let record = Record { board: start, score: Some(20), result: 1, ..UNKNOWN };
-        let mut bytes = encode(&record).repeat(BATCH + 3 * CHUNK);
-        let read = |bytes: &[u8]| {
-            let input = Input::of("x".as_ref(), Box::new(std::io::Cursor::new(bytes.to_vec())))?;
-            let (mut reader, mut records) = (Reader::new(input), Vec::new());
-            while reader.next_batch(&mut records)? {}
-            Ok(records)
-        };
-        let found: Vec<Record> = read(&bytes).unwrap();
-        assert_eq!(found.len(), BATCH + 3 * CHUNK);
-        assert!(found.iter().zip(0..).all(|(found, game)| found.game == game && found.result == 1));
-        for bad in [BATCH + 2 * CHUNK, BATCH + 700, BATCH + 699] {
-            bytes[bad * RECORD + 26] = 3;
-            let error = read(&bytes).map_err(|error: patzer_io::error::Error| error.to_string()).err();
-            let place = format!("x: byte {}: its result is none of 0, 1 and 2", bad * RECORD);
-            assert_eq!(error.as_deref(), Some(&*place));
-        }
-        bytes.truncate(bytes.len() - 1);
-        assert!(
-            read(&bytes[..RECORD + 5])
-                .is_err_and(|error| error.to_string().contains("byte 32: the file ends"))
-        );
-    }
 }

@@ -7,6 +7,7 @@ pub mod csv;
 pub mod epd;
 mod evaluations;
 pub mod fast_epd;
+pub mod fixed;
 mod joined;
 pub mod jsonl;
 pub mod marlin;
