@@ -143,7 +143,7 @@ impl DataArgs {
             filter_set: self.filter_set.clone(),
             resolve: !self.no_resolve,
             strict: self.strict,
-            pass: 0,
+            ..DataSelection::default()
         }
     }
 }

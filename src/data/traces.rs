@@ -66,8 +66,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         filters: filter.clone(),
         filter_set: filter_set.clone(),
         resolve: resolved.iter().all(|resolved| *resolved),
-        strict: false,
-        pass: 0,
+        ..DataSelection::default()
     };
     let [read, written] = export_traces(&data, output, *level, &reporter(ui))?;
     patzer_io::write(&terms_path, terms.as_bytes())?;

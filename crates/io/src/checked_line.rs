@@ -1,5 +1,8 @@
 //! Lines of JSON objects whose last member is a checksum of the text before it, for the journals of resumable runs.
 
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -13,6 +16,19 @@ pub fn checksum(text: &[u8]) -> String {
     let mut digest = crate::sha256(text);
     digest.truncate(16);
     digest
+}
+
+/// Bytes of a first line at most.
+const LONGEST_START: u64 = 64 << 20;
+
+/// Reads a journal's first line with its end, as far as it is written.
+pub fn first_line(path: &Path) -> Result<Vec<u8>> {
+    let (mut line, text) = (Vec::new(), crate::raw(path)?.take(LONGEST_START));
+    BufReader::new(text).read_until(b'\n', &mut line).map_err(|e| Error::io(path, e))?;
+    match line.len() as u64 {
+        LONGEST_START => Err(Error::at(path, "line 1", "is longer than 64 MiB")),
+        _ => Ok(line),
+    }
 }
 
 /// Serialises a value, which has members, as a line with its checksum.

@@ -261,9 +261,9 @@ pub fn stored(output: &Path) -> Result<Option<Value>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = patzer_io::read(&path, Limit::JOURNAL)?;
-    let line = text.split_inclusive(|&byte| byte == b'\n').next().filter(|line| line.ends_with(b"\n"));
-    line.map(|line| parse(&path, (1, line)).map(|header: Header| header.arguments)).transpose()
+    let line = checked_line::first_line(&path)?;
+    let line = line.ends_with(b"\n").then_some(line);
+    line.map(|line| parse(&path, (1, &line)).map(|header: Header| header.arguments)).transpose()
 }
 
 /// Reason why a run cannot be resumed.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::entry::JournalEntry;
 use super::line::{self, Line};
-use super::stored::{StoredStart, first_line};
+use super::stored::StoredStart;
 use patzer_io::error::{Error, Result};
 use patzer_io::{Limit, checked_line};
 
@@ -28,7 +28,7 @@ pub struct Follower<E> {
 impl<E: JournalEntry> Follower<E> {
     /// Reads the lines that are whole.
     pub fn open(path: &Path) -> Result<Follower<E>> {
-        let first_line = first_line(path)?;
+        let first_line = checked_line::first_line(path)?;
         let text = first_line.strip_suffix(b"\n").unwrap_or(&first_line);
         let start = StoredStart(line::header(text).map_err(|why| Error::at(path, "line 1", why))?);
         let at = first_line.len() as u64;

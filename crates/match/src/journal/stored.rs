@@ -1,6 +1,5 @@
 //! Reads a journal without its file of games, and starts no program.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -11,6 +10,7 @@ use super::entry::JournalEntry;
 use super::key::Key;
 use super::line::{self, Header};
 use patzer_io::Limit;
+use patzer_io::checked_line::first_line;
 use patzer_io::error::{Error, Result};
 
 /// Tests whether a name is a journal's.
@@ -57,19 +57,6 @@ pub fn stored<E: JournalEntry>(file: &Path) -> Result<Option<StoredStart>> {
     let line = first_line(&path)?;
     let Some(line) = line.strip_suffix(b"\n") else { return Ok(None) };
     line::header(line).map(|header| Some(StoredStart(header))).map_err(|why| Error::at(&path, "line 1", why))
-}
-
-/// Bytes of a first line at most.
-const LONGEST_START: u64 = 64 << 20;
-
-/// Reads the first line with its end, as far as it is written.
-pub(super) fn first_line(path: &Path) -> Result<Vec<u8>> {
-    let (mut line, text) = (Vec::new(), patzer_io::raw(path)?.take(LONGEST_START));
-    BufReader::new(text).read_until(b'\n', &mut line).map_err(|e| Error::io(path, e))?;
-    match line.len() as u64 {
-        LONGEST_START => Err(Error::at(path, "line 1", "is longer than 64 MiB")),
-        _ => Ok(line),
-    }
 }
 
 /// A journal as a report reads it.

@@ -109,8 +109,7 @@ fn load(source: &Source, settings: &ReportSettings<'_>) -> Result<Positions> {
         filters: source.filter.clone(),
         filter_set: source.filter_set.clone(),
         resolve: resolved,
-        strict: false,
-        pass: 0,
+        ..DataSelection::default()
     };
     let held_out = source.split.validation > 0.0;
     let (mut cases, mut moves) = (Vec::new(), Vec::new());
