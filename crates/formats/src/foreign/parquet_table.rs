@@ -14,7 +14,7 @@ use crate::codec::PositionReader;
 use crate::foreign::columns::{Columns, FEN, LEAF, MEAN, ROLES};
 use crate::foreign::table::{self, Table};
 use crate::native::foreign_column::decode_page;
-use crate::native::parquet_file::ParquetFile;
+use crate::native::parquet_file::{ParquetFile, damage};
 use crate::native::values::{Stored, Values};
 use crate::notices::Notices;
 use patzer_io::LONGEST_LINE;
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     fn damaged(&self, error: &ParquetError) -> Error {
-        Error::at(self.file.path(), format!("row {}", self.row), format!("is damaged: {error}"))
+        Error::at(self.file.path(), format!("row {}", self.row), damage(error))
     }
 
     /// Takes a row by its cells in the order of the columns.

@@ -29,7 +29,7 @@ const MOST_VALUES_PER_BYTE: u64 = 256;
 pub struct ParquetFile {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
-    pages: Arc<Pages>,
+    input: Positioned,
     sealed: bool,
 }
 
@@ -42,7 +42,7 @@ impl ParquetFile {
         let damaged = |reason: String| Error::data(path, format!("its footer is damaged: {reason}"));
         let reader = SerializedFileReader::new(input.clone()).map_err(|e| damaged(e.to_string()))?;
         check_groups(reader.metadata(), input.len()).map_err(|reason| damaged(reason.to_string()))?;
-        Ok(ParquetFile { path: path.to_path_buf(), reader, pages: Arc::new(Pages(input)), sealed })
+        Ok(ParquetFile { path: path.to_path_buf(), reader, input, sealed })
     }
 
     pub fn path(&self) -> &Path {
@@ -81,7 +81,9 @@ impl ParquetFile {
     /// Pages of the column in a place of the schema.
     pub(crate) fn pages(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
         let chunk = self.metadata().row_group(group).column(place);
-        let pages = SerializedPageReader::new(Arc::clone(&self.pages), chunk, self.group_rows(group), None)?;
+        let column = self.schema().column(place).path().string();
+        let pages = Arc::new(Pages { file: self.input.clone(), column });
+        let pages = SerializedPageReader::new(pages, chunk, self.group_rows(group), None)?;
         Ok(Box::new(pages))
     }
 
@@ -102,13 +104,13 @@ impl ParquetFile {
     pub(crate) fn has_page_checksums(&self) -> bool {
         let mut chunks = self.metadata().row_groups().iter().flat_map(|group| group.columns());
         chunks.all(|chunk| {
-            matches!(page_header::has_checksum(&self.pages.0, chunk.byte_range().0), Ok(Some(true)))
+            matches!(page_header::has_checksum(&self.input, chunk.byte_range().0), Ok(Some(true)))
         })
     }
 
     /// The error for a column that ends early or does not decode.
     pub(crate) fn damaged(&self, group: usize, error: &ParquetError) -> Error {
-        Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
+        Error::at(&self.path, format!("row group {group}"), damage(error))
     }
 }
 
@@ -163,6 +165,14 @@ fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<
         return Err("the pages of a column are not within the file");
     }
     Ok(())
+}
+
+/// The reason of an error for a part of a file that cannot be read.
+pub(crate) fn damage(error: &ParquetError) -> String {
+    match error {
+        ParquetError::External(cause) => format!("is damaged: {cause}"),
+        error => format!("is damaged: {error}"),
+    }
 }
 
 pub(crate) fn internal(error: impl std::fmt::Display) -> Error {

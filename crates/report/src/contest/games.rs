@@ -68,6 +68,8 @@ pub fn read(path: &Path) -> Result<Games> {
     let mut games = Games::default();
     while let Some(event) = reader.next_event() {
         match event {
+            // The error follows.
+            Event::Chunk(chunk) if chunk.truncated => {}
             Event::Chunk(chunk) => add(&chunk.text, &chunk.games, &mut games),
             Event::End { .. } => {}
             Event::Broken { error, .. } | Event::Failed(error) => return Err(error),
