@@ -159,8 +159,11 @@ struct Rounding {
 impl Rounding {
     /// Measures what is between the numbers of a raw body before rounding, or after, and the network.
     fn new(rounded: usize, exact: &[f32], network: &Network) -> Rounding {
-        let train::Quantisation { mean_error, max_error, .. } = train::rounding_error(exact, network);
-        Rounding { rounded, mean_error, max_error }
+        Rounding::of(rounded, &train::rounding_error(exact, network))
+    }
+
+    fn of(rounded: usize, error: &train::Quantisation) -> Rounding {
+        Rounding { rounded, mean_error: error.mean_error, max_error: error.max_error }
     }
 }
 
@@ -295,6 +298,11 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
 /// Message on the architecture and layout that raw weights are taken as, and on options for an `other`.
 pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str, other: &str) -> String {
     format!("{}: taken as {shape} {how}; {other}", path.display())
+}
+
+/// Message on raw numbers that were rounded to the units of a network.
+pub(crate) fn rounded(path: &Path, rounded: usize, error: &train::Quantisation) -> String {
+    format!("{}: {} of a network", path.display(), Rounding::of(rounded, error))
 }
 
 /// Warns of a guessed layout in which a queen or a rook is worth next to nothing; `other` says how to name another.

@@ -83,8 +83,8 @@ pub fn layout(bytes: &[u8]) {
     if kind & 1 != 0 {
         layout.buckets = (0..architecture.output_buckets).rev().collect();
     }
-    if let Some((network, _)) = guess(&architecture, numbers) {
-        check(network);
+    if let Some((read, _)) = guess(&architecture, numbers) {
+        check(read.content);
     }
     let mut file = numbers.to_vec();
     file.resize(layout.size(&architecture), 0);

@@ -193,9 +193,13 @@ fn said_start(stage: &Settings, ui: &Ui) -> Result<()> {
             counted(weights as u64, "weight")
         ));
     }
-    if let (None, Some((shape, layout))) = (&stage.start_layout, start.raw) {
-        let how = format!("by its size in the layout {layout}");
-        ui.note(crate::net::taken_as(path, &shape, &how, "start_layout names another layout"));
+    let Some(raw) = start.raw else { return Ok(()) };
+    if let Some((rounded, error)) = raw.rounding {
+        ui.note(crate::net::rounded(path, rounded, &error));
+    }
+    if stage.start_layout.is_none() {
+        let how = format!("by its size in the layout {}", raw.layout);
+        ui.note(crate::net::taken_as(path, &raw.architecture, &how, "start_layout names another layout"));
         crate::net::doubt(path, &start.network, "start_layout names another", ui);
     }
     Ok(())

@@ -385,7 +385,7 @@ fn a_recipe_starts_from_the_files_of_bullet_and_of_any_named_layout() {
     {
         let found = start(&small, file, None).unwrap().unwrap();
         assert_eq!(found.network.weights(), network.weights(), "{file}");
-        assert_eq!(found.raw.map(|(_, layout)| layout), layout);
+        assert_eq!(found.raw.map(|raw| raw.layout), layout);
     }
     for named in LAYOUTS.iter().filter(|named| (named.layout)().qa == 255) {
         let shape = Architecture { hidden: 16, ..(named.architecture)() };

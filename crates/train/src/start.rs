@@ -8,6 +8,8 @@ use patzer_io::error::{Error, Result};
 
 use super::Settings;
 use super::model::{Clipped, Model};
+use super::outcome::Quantisation;
+use super::quantised::rounding_error;
 
 /// The `start` of a recipe.
 #[derive(Debug)]
@@ -15,8 +17,17 @@ pub struct Start {
     /// The network, with a single input or output bucket of the file copied to all of the recipe's, and as many
     /// neurons as the recipe.
     pub network: Network,
-    /// Architecture and layout of raw weights; `None` for a `.nnue` file.
-    pub raw: Option<(Architecture, &'static str)>,
+    /// `None` for a `.nnue` file.
+    pub raw: Option<RawStart>,
+}
+
+/// Raw weights of a start.
+#[derive(Debug)]
+pub struct RawStart {
+    pub architecture: Architecture,
+    pub layout: &'static str,
+    /// Numbers rounded to a network's units, and by how much that changes evaluations; `None` if there are none.
+    pub rounding: Option<(usize, Quantisation)>,
 }
 
 impl Start {
@@ -48,26 +59,33 @@ impl Settings {
             let (bytes, merged) = state.as_ref().map_or((bytes, false), |state| (&state[..], true));
             let raw = match layout {
                 Some(named) => {
-                    let network = (named.layout)().read_start(&expected, bytes).map_err(|e| e.to_string())?;
-                    Some((network, named))
+                    let read = (named.layout)().read_start(&expected, bytes).map_err(|e| e.to_string())?;
+                    Some((read, named))
                 }
                 None => layout::guess(&expected, bytes),
             };
-            let (network, named) = raw.ok_or_else(|| {
+            let (read, named) = raw.ok_or_else(|| {
                 format!(
                     "is neither a .nnue file nor of the size of {expected} in a layout of bullet; start_layout names \
                      another layout"
                 )
             })?;
-            if !merged && self.lacks_factoriser(&(named.layout)()) {
+            let layout = (named.layout)();
+            if !merged && self.lacks_factoriser(&layout) {
                 return Err(
                     "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: start from \
                             optimiser_state/weights.bin, or from a .nnue file of the weights with them"
                         .to_string(),
                 );
             }
-            let raw = (network.architecture().clone(), named.name);
-            Ok((network, Some(raw)))
+            let network = read.content;
+            let architecture = network.architecture().clone();
+            let rounding = (read.rounded > 0).then(|| {
+                let exact = layout.exact(&architecture, bytes).map_err(|e| e.to_string())?;
+                Ok::<_, String>((read.rounded, rounding_error(&exact, &network)))
+            });
+            let rounding = rounding.transpose()?;
+            Ok((network, Some(RawStart { architecture, layout: named.name, rounding })))
         };
         let (network, raw) = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
         let hidden = network.hidden().min(expected.hidden);
@@ -141,6 +159,26 @@ mod tests {
                 assert_eq!(wide.evaluate(position, 0), narrow.evaluate(position, 0), "{architecture}");
             });
         }
+    }
+
+    #[test]
+    fn numbers_of_raw_weights_that_are_rounded_are_counted_and_measured() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let network = random_network_of(&Architecture::plain(16), 5).unwrap();
+        let written =
+            |layout: &str| (NamedLayout::find(layout).unwrap().layout)().write(&network).unwrap().content;
+        let settings = Settings { start: Some(file.path().into()), hidden: 16, ..Settings::default() };
+        let rounding = |bytes: &[u8]| {
+            std::fs::write(file.path(), bytes).unwrap();
+            settings.start().unwrap().unwrap().raw.unwrap().rounding
+        };
+        assert_eq!(rounding(&written("bullet")), None);
+        let mut bytes = written("bullet-raw");
+        for number in &mut bytes.as_chunks_mut().0[..768 * 16] {
+            *number = (f32::from_le_bytes(*number) + 0.49 / 255.0).to_le_bytes();
+        }
+        let (rounded, error) = rounding(&bytes).unwrap();
+        assert!(rounded >= 768 * 16 && error.mean_error > 0.0, "{rounded} {error:?}");
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn numbers_are_where_other_programs_expect_them() {
 #[test]
 fn weights_to_start_from_are_known_by_size_and_padding() {
     let guessed = |shape: &Architecture, bytes: &[u8]| {
-        guess(shape, bytes).map(|(network, named)| (network.weights(), named.name))
+        guess(shape, bytes).map(|(read, named)| (read.content.weights(), named.name))
     };
     for (seed, shape) in raw_shapes().iter().enumerate() {
         let network = random_of(shape, seed as u64);
@@ -118,8 +118,8 @@ fn a_named_layout_starts_where_a_guess_would_be_wrong() {
     let network = random_of(&shape, 1);
     let columns = bullet_columns().write(&network).unwrap().content;
     let (guessed, named) = guess(&shape, &columns).unwrap();
-    assert_eq!((named.name, guessed == network), ("bullet", false));
-    assert_eq!(bullet_columns().read_start(&shape, &columns).unwrap(), network);
+    assert_eq!((named.name, guessed.content == network), ("bullet", false));
+    assert_eq!(bullet_columns().read_start(&shape, &columns).unwrap().content, network);
 }
 
 #[test]
