@@ -138,9 +138,13 @@ fn text_lines(path: &Path, format: Option<&Format>) -> Result<bool> {
     if path.extension().is_some_and(|ending| ending == "parquet") {
         return Ok(false);
     }
+    Ok(epd::recognise(&head(path)?))
+}
+
+fn head(path: &Path) -> Result<Vec<u8>> {
     let mut head = Vec::new();
     io::open(path)?.take(4096).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
-    Ok(epd::recognise(&head))
+    Ok(head)
 }
 
 struct Stream<'a, 't, T> {
@@ -218,7 +222,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     }
 
     fn fast_lines(&mut self, path: &Path, file: usize) -> Result<()> {
-        self.source(path);
+        self.source(path)?;
         let account = lines::each(path, self.data.strict, fast_epd::parse, |line| {
             check_halt(self.halt)?;
             self.account.read += 1;
@@ -248,7 +252,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
 
     /// Reads EPD lines as full positions, resolved if asked for.
     fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
-        self.source(path);
+        self.source(path)?;
         if !self.data.filters.is_empty() {
             self.blind(path, AnyReader::open(path, &self.data.options)?.metadata());
         }
@@ -299,9 +303,14 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
     }
 
-    fn source(&mut self, path: &Path) {
+    /// A file of lines, which has the notices that the reader of its format gives.
+    fn source(&mut self, path: &Path) -> Result<()> {
         self.no_games(path);
         self.account.sources.push((path.to_path_buf(), Metadata::of_file(path)));
+        if let Some(text) = epd::counters_notice(&head(path)?) {
+            self.data.options.notices.add(path, text);
+        }
+        Ok(())
     }
 
     fn bad_lines(&mut self, path: &Path, read: u64, bad: u64, first: &[lines::BadLine]) {
@@ -320,6 +329,26 @@ mod tests {
     use super::*;
     use patzer_chess::PackedBoard;
     use shakmaty::Color;
+
+    #[test]
+    fn counters_that_are_none_are_noticed_by_both_readers_of_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.epd");
+        for (counters, noticed) in [("0 1", None), ("- -", Some("-")), ("-1 2", Some("-1"))] {
+            let line = format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - {counters} [0.5]\n");
+            std::fs::write(&path, line).unwrap();
+            for resolve in [false, true] {
+                let data = DataSelection { files: vec![path.clone()], resolve, ..DataSelection::default() };
+                let take: &mut Take<'_, ()> = &mut |_| Ok(None);
+                stream(&data, Split::default(), &|_| (), &|_, _, _| Ok(()), take).unwrap();
+                let found = data.options.notices.take().into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+                let expected = noticed.map(|counter| {
+                    format!("counters such as {counter} are not read: halfmove clocks and move numbers are missing")
+                });
+                assert_eq!(found, Vec::from_iter(expected), "{counters} {resolve}");
+            }
+        }
+    }
 
     #[test]
     fn fractional_results_of_lines_stay_what_they_are() {

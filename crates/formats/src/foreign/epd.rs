@@ -74,8 +74,7 @@ impl Reader {
             self.to_check -= 1;
             if let Some(counter) = no_counter(text) {
                 self.to_check = 0;
-                let lost = "halfmove clocks and move numbers are missing";
-                self.input.note(format!("counters such as {counter} are not read: {lost}"));
+                self.input.note(lost_counters(counter));
             }
         }
         if record.mean.is_some() && !self.means {
@@ -221,6 +220,16 @@ fn no_counter(text: &str) -> Option<&str> {
     let word = split(text).1.split_ascii_whitespace().next()?;
     let digits = word.strip_prefix('-')?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(word)
+}
+
+fn lost_counters(counter: &str) -> String {
+    format!("counters such as {counter} are not read: halfmove clocks and move numbers are missing")
+}
+
+/// Notice on counters that are none among the lines that a file begins with.
+pub fn counters_notice(head: &[u8]) -> Option<String> {
+    let lines = head.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    lines.filter(|line| !line.starts_with('#')).find_map(no_counter).map(lost_counters)
 }
 
 /// The number after a result in brackets.
