@@ -256,3 +256,20 @@ fn random_filters_draw_again_in_each_pass() {
     }
     assert!(!trained("ply", 1).1.contains("draw again"));
 }
+
+#[test]
+fn a_pass_that_draws_nothing_is_followed_by_the_next() {
+    let folder = folder();
+    let line = |fen| format!("{fen} KQkq - [0.5]\n");
+    let lines =
+        ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b"];
+    fs::write(folder.path().join("tiny.epd"), lines.map(line).concat().repeat(3)).unwrap();
+    let random = "--filter random_skip --filter-set random_skip.probability=0.8";
+    for streamed in ["", "--set superbatch=10 --set buffer=10 --set batch=5"] {
+        let result = tuned(
+            &folder,
+            &format!("tiny.epd --no-resolve --k 1 --validation 0 --epochs 60 {random} {streamed}"),
+        );
+        assert_eq!(result["epochs"], 60, "{result}");
+    }
+}

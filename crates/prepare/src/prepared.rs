@@ -66,7 +66,8 @@ pub fn prepare_with<T: Copy + Send, U>(
     })?;
     let Account { sources, read, dropped, .. } = account;
     let out = Prepared { train, by_file, validation, sources, read, dropped };
-    if out.train.is_empty() {
+    // A later pass of random filters may draw nothing.
+    if out.train.is_empty() && data.pass == 0 {
         return Err(Error::input(format!("no positions are left to learn from: {}", out.summary(1))));
     }
     Ok(out)

@@ -3,6 +3,7 @@
 use super::fit::fit_stage;
 use super::score_sources::ScoreSources;
 use super::train_item::train_item;
+use super::training_data::{EMPTY_PASSES, drew_nothing};
 use super::{
     Compute, Earlier, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainOutcome,
     TrainingCallbacks,
@@ -122,7 +123,7 @@ fn send(
     mut scores: ScoreSources,
     mut sender: StreamSender,
 ) -> Result<()> {
-    let columns = columns(settings);
+    let (columns, mut vain) = (columns(settings), 0);
     for pass in 0.. {
         let (draws, data) = (Draws::new(settings, pass), &DataSelection { pass, ..data.clone() });
         let (mut wanted, mut count, mut offered) = (true, 0u64, 0u64);
@@ -143,9 +144,12 @@ fn send(
             return Ok(());
         }
         pass?;
-        // A pass may draw nothing of little data.
+        vain = if count == 0 { vain + 1 } else { 0 };
         if count == 0 && !data.is_random()? {
             return Err(Error::input("the data changed while it was read"));
+        }
+        if vain == EMPTY_PASSES {
+            return Err(drew_nothing());
         }
     }
     Ok(())

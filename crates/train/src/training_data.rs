@@ -191,12 +191,27 @@ impl TrainingData {
         }
     }
 
-    /// Reads the positions of another pass.
+    /// Reads the positions of another pass, or of one after it where that draws none.
     fn read_again(&self, settings: &Settings, pass: u64) -> Result<Prepared<TrainItem>> {
-        let data = DataSelection { pass, ..self.data.clone() };
-        let (mut k, mut scores) = (FitK { k: settings.k.or(Some(1.0)), fitted: None }, self.scores.further());
-        in_memory(&data, self.split, settings, &|_| (), &mut k, &mut scores)
+        for vain in 0..EMPTY_PASSES {
+            // Passes that no epoch has.
+            let data = DataSelection { pass: pass | vain << 32, ..self.data.clone() };
+            let (mut k, mut scores) =
+                (FitK { k: settings.k.or(Some(1.0)), fitted: None }, self.scores.further());
+            let read = in_memory(&data, self.split, settings, &|_| (), &mut k, &mut scores)?;
+            if !read.train.is_empty() {
+                return Ok(read);
+            }
+        }
+        Err(drew_nothing())
     }
+}
+
+/// Passes in a row that may draw nothing of little data.
+pub(crate) const EMPTY_PASSES: u64 = 100;
+
+pub(crate) fn drew_nothing() -> Error {
+    Error::input(format!("the random filters drew no position in {EMPTY_PASSES} passes over the data"))
 }
 
 fn pqr_groups(
@@ -224,7 +239,7 @@ fn pqr_groups(
     if left_out > 0 {
         items.dropped.insert("few legal moves", left_out);
     }
-    if items.train.is_empty() {
+    if items.train.is_empty() && data.pass == 0 {
         return Err(Error::input("no positions with a move played are left to learn from"));
     }
     Ok(items)
