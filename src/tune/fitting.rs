@@ -14,7 +14,8 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::Format;
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{
-    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Verdict, fit_seeds,
+    FittedRuns, LabelSettings, Labels, Optimizer, OwnPositions, RunEvent, RunSettings, Settings, Verdict,
+    fit_seeds,
 };
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{Log, RunFolder};
@@ -59,7 +60,8 @@ pub(super) struct FitArgs {
     /// Positions with scores, of games that the engine played with the initial weights, to judge the tuned ones by
     ///
     /// Both are compared by their loss against the scores alone, each under the K that suits it best. Weights that are
-    /// worse beyond two standard errors are not written, and the exit status is 10.
+    /// worse there beyond two standard errors, and no better against the results, are not written, and the exit status is
+    /// 10.
     #[arg(long, value_name = "FILES", num_args = 1.., help_heading = "Judge")]
     judge: Vec<PathBuf>,
 
@@ -144,14 +146,19 @@ impl FitArgs {
     /// Loads the positions to judge by; none without --judge.
     pub(super) fn own_positions(
         &self,
-        load: impl FnOnce(&[PathBuf], &LabelSettings) -> Result<SplitTraces>,
-    ) -> Result<Option<SplitTraces>> {
-        let by_scores = LabelSettings { result_share: 0.0, score_k: self.score_k, weigh_games: false };
-        let named = |error: Error| match error.exit_code() {
-            1 => Error::usage(format!("--judge: {error}")),
-            _ => error,
+        load: impl Fn(&[PathBuf], &LabelSettings) -> Result<SplitTraces>,
+    ) -> Result<Option<OwnPositions>> {
+        if self.judge.is_empty() {
+            return Ok(None);
+        }
+        let with = |result_share: f32| {
+            let settings = LabelSettings { result_share, score_k: self.score_k, weigh_games: false };
+            load(&self.judge, &settings).map_err(|error| match error.exit_code() {
+                1 => Error::usage(format!("--judge: {error}")),
+                _ => error,
+            })
         };
-        (!self.judge.is_empty()).then(|| load(&self.judge, &by_scores).map_err(named)).transpose()
+        Ok(Some(OwnPositions { scores: with(0.0)?, results: with(1.0)? }))
     }
 
     /// Tests whether the judge keeps the fitted weights from being written.
@@ -206,7 +213,7 @@ pub(super) fn fit(
     args: &FitArgs,
     model: &Model,
     settings: &Settings,
-    own: Option<&SplitTraces>,
+    own: Option<&OwnPositions>,
     run: &mut RunFolder,
     ui: &Ui,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,

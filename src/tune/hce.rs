@@ -100,11 +100,11 @@ pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     let data = HceData { selection: &selection, model: &model, tracer };
     let labels =
         labels(&args.fit, args.fit.wdl.unwrap_or(1.0), ui, |settings| data.labels(settings, &report))?;
-    let own = args.fit.own_positions(|files, by_scores| {
+    let own = args.fit.own_positions(|files, of_labels| {
         let selection = DataSelection { files: files.to_vec(), ..selection.clone() };
         let data = HceData { selection: &selection, ..data };
         let none_held_out = Split { validation: 0.0, ..split };
-        Ok(data.load(&data.labels(by_scores, &report)?, none_held_out, settings.chunk(), &report)?.0)
+        Ok(data.load(&data.labels(of_labels, &report)?, none_held_out, settings.chunk(), &report)?.0)
     })?;
     let mut sources = Vec::new();
     let mut load = |seed: u64| {

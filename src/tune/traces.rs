@@ -93,9 +93,9 @@ pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
         None => 1.0,
     };
     let labels = labels(&args.fit, share, ui, |settings| files.labels(settings))?;
-    let own = args.fit.own_positions(|paths, by_scores| {
+    let own = args.fit.own_positions(|paths, of_labels| {
         let files = TraceFiles { paths, ..files };
-        Ok(files.load(&files.labels(by_scores)?, 0.0, settings.seed, settings.chunk(), &mut |_, _| {})?.0)
+        Ok(files.load(&files.labels(of_labels)?, 0.0, settings.seed, settings.chunk(), &mut |_, _| {})?.0)
     })?;
     let mut reported = false;
     let mut load = |seed: u64| {

@@ -562,13 +562,13 @@ fn weights_that_judge_worse_on_own_games_are_not_written_without_force() {
     assert!(judge["loss_after"].as_f64().unwrap() > judge["loss_before"].as_f64().unwrap(), "{judge}");
     assert_eq!(result["refused"], true);
     let text = String::from_utf8(fit("--judge own.txt").stdout).unwrap();
-    assert!(text.contains("against their scores: worse than the initial weights"), "{text}");
+    assert!(text.contains("against their results: worse than the initial weights"), "{text}");
     assert!(text.contains("new.toml is not written, --force writes it"), "{text}");
     assert_eq!((fit("--judge own.txt --force").status.code(), written()), (Some(0), true));
     fs::remove_file(folder.path().join("new.toml")).unwrap();
     let better = String::from_utf8(fit("--judge new.txt").stdout).unwrap();
     assert!(
-        written() && better.contains("against their scores: better than the initial weights"),
+        written() && better.contains("against their results: better than the initial weights"),
         "{better}"
     );
     // Positions without scores judge nothing.

@@ -1,6 +1,7 @@
 //! Judge of a fit: the loss against the engine's own scores, on positions of its own games. The loss on the fit's own
 //! data falls whenever there are enough of them, whichever games they come from; this one rises where the evaluation
-//! fits the engine's search and its positions worse.
+//! fits the engine's search and its positions worse. Scores know nothing that the evaluation before did not, so a change
+//! that they do not like counts as worse only if the results of these games do not like it either.
 
 use std::fmt;
 
@@ -21,10 +22,20 @@ pub struct Judgement {
     pub loss_after: f64,
     /// Standard error of the change over clusters of games.
     pub error: f64,
+    /// Change of the loss against the results of the games.
+    pub results_change: f64,
+    pub results_error: f64,
     pub verdict: Verdict,
 }
 
-/// Worse or better is a change of the loss beyond two standard errors.
+/// Positions of an engine's own games on the training sides: with their scores as targets, and with their results.
+pub struct OwnPositions {
+    pub scores: SplitTraces,
+    pub results: SplitTraces,
+}
+
+/// Better is a loss against scores that falls by more than two standard errors; worse one that rises by more, while that
+/// against results does not fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -33,8 +44,22 @@ pub enum Verdict {
     Worse,
 }
 
-/// Compares values with the start on the training side of `traces`, whose targets are scores alone.
-pub fn judge(model: &Model, traces: &SplitTraces, values: &[f64]) -> Judgement {
+/// Compares values with the start.
+pub fn judge(model: &Model, own: &OwnPositions, values: &[f64]) -> Judgement {
+    let [loss_before, loss_after, error] = compared(model, &own.scores, values);
+    let [results_before, results_after, results_error] = compared(model, &own.results, values);
+    let results_change = results_after - results_before;
+    let verdict = match loss_after - loss_before {
+        change if change > 2.0 * error && results_change >= 0.0 => Verdict::Worse,
+        change if change < -2.0 * error => Verdict::Better,
+        _ => Verdict::Undecided,
+    };
+    let positions = own.scores.train.positions;
+    Judgement { positions, loss_before, loss_after, error, results_change, results_error, verdict }
+}
+
+/// Losses of the start and of values, each under its best K, and the standard error of the change.
+fn compared(model: &Model, traces: &SplitTraces, values: &[f64]) -> [f64; 3] {
     let [start, values] = [&model.start(), values].map(|values| traces.space.parameters_of(values));
     let objective = |parameters: &[f64]| {
         let objective =
@@ -43,18 +68,13 @@ pub fn judge(model: &Model, traces: &SplitTraces, values: &[f64]) -> Judgement {
     };
     let (before, after) = (objective(&start), objective(&values));
     let [_, error] = change(&before, &start, &after, &values);
-    let (loss_before, loss_after) = (before.loss(&start), after.loss(&values));
-    let verdict = match loss_after - loss_before {
-        change if change > 2.0 * error => Verdict::Worse,
-        change if change < -2.0 * error => Verdict::Better,
-        _ => Verdict::Undecided,
-    };
-    Judgement { positions: traces.train.positions, loss_before, loss_after, error, verdict }
+    [before.loss(&start), after.loss(&values), error]
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judgement { positions, loss_before, loss_after, error, verdict } = self;
+        let Judgement { positions, loss_before, loss_after, error, results_change, results_error, verdict } =
+            self;
         let verdict = match verdict {
             Verdict::Better => "better than the initial weights",
             Verdict::Undecided => "no difference beyond doubt",
@@ -64,7 +84,7 @@ impl fmt::Display for Judgement {
         write!(
             f,
             "{loss_before:.7} → {loss_after:.7} ({change:+.7} ± {error:.7}) on {positions} positions of own games, \
-             against their scores: {verdict}"
+             against their scores, and {results_change:+.7} ± {results_error:.7} against their results: {verdict}"
         )
     }
 }

@@ -53,7 +53,7 @@ pub use evidence::Evidence;
 pub use fit::{Scale, TuneOutcome, fit};
 pub use hce::TuneItem;
 pub use hce_data::HceData;
-pub use judge::{Judgement, Verdict};
+pub use judge::{Judgement, OwnPositions, Verdict};
 pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;
 pub use runs::{FittedRuns, RunEvent, RunSettings, fit_seeds};

@@ -206,7 +206,7 @@ mod tests {
         let (row, _) = first(&[100.0], |w, _| 2.0 * w[0].min(140.0));
         close(&row, &[(0, 2.0)]);
         // A saw has no slope.
-        assert_eq!(first(&[100.0], |w, _| 40.0 * (w[0] % 7.0)).1, [[1, 1]]);
+        assert_eq!(first(&[100.0], |w, _| 40.0 * (w[0] % 6.0)).1, [[1, 1]]);
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
             moved.iter().map(|&(pair, half)| weight(pairs[pair][half].into())).collect();
         let mut evaluate = |change: Option<(usize, f64)>, numbers: &[usize]| {
             let mut pairs = pairs.clone();
-            for (index, value) in change {
+            if let Some((index, value)) = change {
                 let (pair, half) = moved[index];
                 pairs[pair][half] = value as i32;
             }

@@ -1,7 +1,7 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
 use super::fit::{Scale, TuneOutcome, fit};
-use super::judge::{Judgement, judge};
+use super::judge::{Judgement, OwnPositions, judge};
 use super::model::{Model, Slot};
 use super::objective::Objective;
 use super::remarks;
@@ -60,7 +60,7 @@ pub struct FittedRuns {
 pub fn fit_seeds(
     model: &Model,
     settings: &RunSettings,
-    own: Option<&SplitTraces>,
+    own: Option<&OwnPositions>,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,
     progress: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<FittedRuns> {

@@ -342,25 +342,60 @@ fn a_judge_tells_values_that_suit_own_scores_from_those_that_suit_other_games() 
         }
         items
     };
-    let judged = |start: &[f64], truth: &[f64], seed: u64| {
+    let judged = |start: &[f64], truth: &[f64], results_of: &[f64]| {
         let mut model = model(&LINEAR);
         model.slots.iter_mut().zip(start).for_each(|(slot, start)| slot.start = *start);
-        let own = split(&of_scores(&own), &model, 600);
+        let own = OwnPositions {
+            scores: split(&of_scores(&own), &model, 600),
+            results: split(&drawn(&LINEAR, results_of, 6_000, 55), &model, 0),
+        };
         let settings = RunSettings {
             fit: Settings { k: Some(1.5), ..Settings::default() },
             seeds: 1,
             standard_errors: false,
         };
-        let mut load = |_| Ok(split(&drawn(&LINEAR, truth, 6_000, seed), &model, 0));
+        let mut load = |_| Ok(split(&drawn(&LINEAR, truth, 6_000, 54), &model, 0));
         fit_seeds(&model, &settings, Some(&own), &mut load, &mut |_| {}).unwrap().judgement.unwrap()
     };
-    let worse = judged(&own, &other, 54);
+    let worse = judged(&own, &other, &own);
     assert_eq!((worse.verdict, worse.positions), (Verdict::Worse, 6_000), "{worse:?}");
     // The scores are the start's own, under another K.
     assert!(worse.loss_before < 1e-9, "{worse:?}");
-    let better = judged(&other, &own, 54);
+    let better = judged(&other, &own, &own);
     assert!(better.verdict == Verdict::Better && better.loss_after < 0.5 * better.loss_before, "{better:?}");
+    // What the scores do not know, the results may.
+    let unknown = judged(&own, &other, &other);
+    assert!(unknown.loss_after > unknown.loss_before + 2.0 * unknown.error, "{unknown:?}");
+    assert!(unknown.verdict == Verdict::Undecided && unknown.results_change < 0.0, "{unknown:?}");
     // A start of nothing has no K of its own.
-    let from_nothing = judged(&[0.0; 24], &own, 54);
+    let from_nothing = judged(&[0.0; 24], &own, &own);
     assert_eq!(from_nothing.verdict, Verdict::Better, "{from_nothing:?}");
+}
+
+#[test]
+fn scores_make_a_game_more_than_one_observation() {
+    let model = model(&LINEAR);
+    let results = games(&values(24, 71), 200, 10, 72);
+    // Targets that the score of each position decides, with noise of its own or that of its game.
+    let scored = |of_game: bool| {
+        let mut rng = Rng::new(73);
+        let (mut items, mut noise) = (results.clone(), 0.0);
+        for (i, (info, _)) in items.iter_mut().enumerate() {
+            noise = if of_game && i % 10 > 0 { noise } else { 0.2 * (rng.unit() as f32 - 0.5) };
+            info.target = 0.5 + noise;
+        }
+        items
+    };
+    let correlation = |items: &[Item]| {
+        let SplitTraces { space, train, .. } = split(items, &model, 200);
+        let objective =
+            Objective { traces: &train, model: &model, space: &space, k: 1.0, l2: 0.0, prior: &[] };
+        objective.correlation(&vec![0.0; space.parameters()])
+    };
+    assert_eq!(correlation(&results), 1.0);
+    assert!((correlation(&scored(true)) - 1.0).abs() < 1e-6);
+    assert!(correlation(&scored(false)) < 0.05);
+    let found = fitted(&scored(false), &model, 200, by_evidence()).values.support;
+    let of_games = fitted(&scored(true), &model, 200, by_evidence()).values.support;
+    assert!(found[0].observation < 1.3 && of_games[0].observation > 3.0, "{:?} {:?}", found[0], of_games[0]);
 }
