@@ -7,6 +7,7 @@ mod gunzip;
 mod output;
 mod read_at;
 mod regular;
+mod tar;
 mod temporary;
 mod waiting;
 mod whole;
@@ -22,6 +23,7 @@ pub use output::{
     sync_folder, write,
 };
 pub use read_at::{ReadAt, read_at};
+pub use tar::{is_tar, tar_files};
 pub use temporary::{nameless_file, temporary_folder};
 pub use waiting::stdout;
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_plain, read_text};

@@ -31,9 +31,9 @@ pub use earlier::Earlier;
 pub use fields::{difference, fields};
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ReadAt, ShortLines, archive, check_writable, create_folder,
-    decompressed, destination, expand, has_archive_ending, is_stream, named_again, nameless_file, open,
-    parse, raw, read, read_as, read_at, read_plain, read_text, remove_if_exists, same_file, stdout,
-    sync_folder, temporary_folder, write,
+    decompressed, destination, expand, has_archive_ending, is_stream, is_tar, named_again, nameless_file,
+    open, parse, raw, read, read_as, read_at, read_plain, read_text, remove_if_exists, same_file, stdout,
+    sync_folder, tar_files, temporary_folder, write,
 };
 pub use lock::{Lock, locked_by, try_lock};
 pub use named::Named;

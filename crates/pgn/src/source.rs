@@ -225,10 +225,13 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitt
     Error::data(path, format!("{what} at byte {read} of the text ({games} whole games before it{game})"))
 }
 
-/// Opens a file, or standard input for `-`; its bytes on disk go through the digest.
+/// Opens a file, or standard input for `-`, and the files in a tar archive; its bytes on disk go through the digest.
 fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     let mut text =
         patzer_io::decompressed(digest.reader(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
+    if text.fill_buf().is_ok_and(patzer_io::is_tar) {
+        text = patzer_io::tar_files(text);
+    }
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
         Ok(head) => match patzer_io::archive(path, head).or_else(|| no_pgn(path, head)) {
