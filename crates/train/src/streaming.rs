@@ -3,7 +3,6 @@
 use super::fit::fit_stage;
 use super::score_sources::ScoreSources;
 use super::train_item::train_item;
-use super::training_data::{EMPTY_PASSES, drew_nothing};
 use super::{
     Compute, Earlier, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainOutcome,
     TrainingCallbacks,
@@ -113,6 +112,13 @@ fn columns(settings: &Settings) -> Projection {
     let clock = settings.sees_clock().then_some(Projection::of(&["halfmove"]));
     let ply = settings.sees_ply().then_some(Projection::of(&["ply"]));
     [clock, ply].into_iter().flatten().fold(Projection::TRAINING, Projection::and)
+}
+
+/// Passes in a row that may draw nothing of little data.
+pub(crate) const EMPTY_PASSES: u64 = 100;
+
+pub(crate) fn drew_nothing() -> Error {
+    Error::input(format!("the random filters drew no position in {EMPTY_PASSES} passes over the data"))
 }
 
 /// Reads the data again and again until the receiver is gone.

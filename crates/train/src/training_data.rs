@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::fit::fit_stage;
 use super::pqr::{self, PqrGroup};
 use super::score_sources::ScoreSources;
-use super::streaming::Preview;
+use super::streaming::{EMPTY_PASSES, Preview, drew_nothing};
 use super::td_lambda::{GamePosition, apply_td_lambda};
 use super::train_item::train_item;
 use super::{
@@ -205,13 +205,6 @@ impl TrainingData {
         }
         Err(drew_nothing())
     }
-}
-
-/// Passes in a row that may draw nothing of little data.
-pub(crate) const EMPTY_PASSES: u64 = 100;
-
-pub(crate) fn drew_nothing() -> Error {
-    Error::input(format!("the random filters drew no position in {EMPTY_PASSES} passes over the data"))
 }
 
 fn pqr_groups(
