@@ -371,31 +371,3 @@ fn a_judge_tells_values_that_suit_own_scores_from_those_that_suit_other_games() 
     let from_nothing = judged(&[0.0; 24], &own, &own);
     assert_eq!(from_nothing.verdict, Verdict::Better, "{from_nothing:?}");
 }
-
-#[test]
-fn scores_make_a_game_more_than_one_observation() {
-    let model = model(&LINEAR);
-    let results = games(&values(24, 71), 200, 10, 72);
-    // Targets that the score of each position decides, with noise of its own or that of its game.
-    let scored = |of_game: bool| {
-        let mut rng = Rng::new(73);
-        let (mut items, mut noise) = (results.clone(), 0.0);
-        for (i, (info, _)) in items.iter_mut().enumerate() {
-            noise = if of_game && i % 10 > 0 { noise } else { 0.2 * (rng.unit() as f32 - 0.5) };
-            info.target = 0.5 + noise;
-        }
-        items
-    };
-    let correlation = |items: &[Item]| {
-        let SplitTraces { space, train, .. } = split(items, &model, 200);
-        let objective =
-            Objective { traces: &train, model: &model, space: &space, k: 1.0, l2: 0.0, prior: &[] };
-        objective.correlation(&vec![0.0; space.parameters()])
-    };
-    assert_eq!(correlation(&results), 1.0);
-    assert!((correlation(&scored(true)) - 1.0).abs() < 1e-6);
-    assert!(correlation(&scored(false)) < 0.05);
-    let found = fitted(&scored(false), &model, 200, by_evidence()).values.support;
-    let of_games = fitted(&scored(true), &model, 200, by_evidence()).values.support;
-    assert!(found[0].observation < 1.3 && of_games[0].observation > 3.0, "{:?} {:?}", found[0], of_games[0]);
-}
