@@ -60,8 +60,8 @@ pub(super) struct FitArgs {
     /// Positions with scores, of games that the engine played with the initial weights, to judge the tuned ones by
     ///
     /// Both are compared by their loss against the scores alone, each under the K that suits it best. Weights that are
-    /// worse there beyond two standard errors, and no better against the results, are not written, and the exit status is
-    /// 10.
+    /// worse there by more than 0.001 and two standard errors, and no better against the results, are not written, and the
+    /// exit status is 10.
     #[arg(long, value_name = "FILES", num_args = 1.., help_heading = "Judge")]
     judge: Vec<PathBuf>,
 

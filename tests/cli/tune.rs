@@ -255,7 +255,7 @@ fn own_games_judge_the_bundled_evaluation() {
     let loss = |key: &str| judge[key].as_f64().unwrap();
     let change = loss("loss_after") - loss("loss_before");
     let verdict = match 2.0 * loss("error") {
-        doubt if change > doubt && loss("results_change") >= 0.0 => "worse",
+        doubt if change > doubt.max(0.001) && loss("results_change") >= 0.0 => "worse",
         doubt if change < -doubt => "better",
         _ => "undecided",
     };

@@ -34,8 +34,8 @@ pub struct OwnPositions {
     pub results: SplitTraces,
 }
 
-/// Better is a loss against scores that falls by more than two standard errors; worse one that rises by more, while that
-/// against results does not fall.
+/// Better is a loss against scores that falls by more than two standard errors. Worse is one that rises by more than
+/// [`NOTED`] and two standard errors, while that against results does not fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -44,13 +44,17 @@ pub enum Verdict {
     Worse,
 }
 
+/// Rise of the loss against scores that says something: an evaluation that is stronger than the one that made the scores
+/// differs from them, too. Below it, fits of VICE were worth -8, +98 and +108 Elo (docs/engines.md).
+const NOTED: f64 = 0.001;
+
 /// Compares values with the start.
 pub fn judge(model: &Model, own: &OwnPositions, values: &[f64]) -> Judgement {
     let [loss_before, loss_after, error] = compared(model, &own.scores, values);
     let [results_before, results_after, results_error] = compared(model, &own.results, values);
     let results_change = results_after - results_before;
     let verdict = match loss_after - loss_before {
-        change if change > 2.0 * error && results_change >= 0.0 => Verdict::Worse,
+        change if change > NOTED.max(2.0 * error) && results_change >= 0.0 => Verdict::Worse,
         change if change < -2.0 * error => Verdict::Better,
         _ => Verdict::Undecided,
     };
