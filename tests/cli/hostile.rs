@@ -94,7 +94,7 @@ fn a_journal_is_read_up_to_a_limit() {
         ("watch long.journal", "the limit for a journal"),
         ("report long.journal -o x.html", "the limit for a journal"),
         ("match --resume -o ahead.pgn", "the limit for games ahead of a journal"),
-        ("extract games.pgn -o games.parquet --resume", "the limit for a journal"),
+        ("extract games.pgn -o games.parquet --resume", "line 1: is longer than 64 MiB"),
     ] {
         let message = error(&within(4000, folder.path(), line));
         assert!(message.contains(expected), "{line}: {message}");

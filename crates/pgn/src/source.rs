@@ -229,17 +229,17 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitt
 fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     let mut text =
         patzer_io::decompressed(digest.reader(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
-    if text.fill_buf().is_ok_and(patzer_io::is_tar) {
+    // Report an error now: after it, a decoder may claim the end of the text.
+    let ends_at_once = |e: std::io::Error| ends_early(path, &e, 0, 0, &GameSplitter::new());
+    if patzer_io::is_tar(text.fill_buf().map_err(ends_at_once)?) {
         text = patzer_io::tar_files(text);
     }
-    match text.fill_buf() {
-        Ok([]) => Err(Error::data(path, "is empty")),
-        Ok(head) => match patzer_io::archive(path, head).or_else(|| no_pgn(path, head)) {
+    match text.fill_buf().map_err(ends_at_once)? {
+        [] => Err(Error::data(path, "is empty")),
+        head => match patzer_io::archive(path, head).or_else(|| no_pgn(path, head)) {
             Some(error) => Err(error),
             None => Ok(text),
         },
-        // Report now: after an error, a decoder may claim the end of the text.
-        Err(e) => Err(ends_early(path, &e, 0, 0, &GameSplitter::new())),
     }
 }
 
