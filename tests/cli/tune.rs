@@ -197,7 +197,7 @@ fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
     };
     done(folder.path(), "data convert labelled.parquet --format traces -o traces.txt");
     let bundled = json("tune hce labelled.parquet");
-    let traced = json("tune traces traces.txt --terms traces.toml --export csv --no-keep-scale");
+    let traced = json("tune traces traces.txt --terms traces.toml --wdl 1 --export csv --no-keep-scale");
     assert_eq!(bundled["positions"], traced["positions"]);
     for key in ["train_loss_before", "train_loss_exact", "train_loss"] {
         let [a, b] = [&bundled, &traced].map(|result| result[key].as_f64().unwrap());

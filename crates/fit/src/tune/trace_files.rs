@@ -57,18 +57,22 @@ impl TraceFiles<'_> {
         Ok(counts)
     }
 
-    /// Tests whether every position has a score; reads up to the first that has none.
+    /// Tests whether there are positions and every one has a score; reads up to the first that has none. False for a
+    /// stream, which can be read once alone.
     pub fn have_scores(&self) -> Result<bool> {
-        let mut lacks = false;
+        if self.paths.iter().any(|path| io::is_stream(path)) {
+            return Ok(false);
+        }
+        let (mut scored, mut lacks) = (false, false);
         let read = self.each(&mut |_, position| {
-            lacks |= position.score.is_none();
+            (scored, lacks) = (true, position.score.is_none());
             if lacks {
                 Err(Error::internal("a position without a score ends the search for one"))
             } else {
                 Ok(())
             }
         });
-        if lacks { Ok(false) } else { read.map(|_| true) }
+        if lacks { Ok(false) } else { read.map(|_| scored) }
     }
 
     /// Labels of the positions; reads them where K of the scores is to be fitted or games are to be weighed.
