@@ -8,7 +8,7 @@ macro_rules! commands {
     ($($name:ident($module:ident::$args:ident),)*) => {
         #[derive(Debug, clap::Subcommand)]
         enum Command {
-            $($name($module::$args),)*
+            $($name(Box<$module::$args>),)*
         }
 
         impl Command {
