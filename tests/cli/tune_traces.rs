@@ -108,7 +108,8 @@ fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language()
             continue;
         }
         fs::write(folder.path().join("traces.txt"), &rust).unwrap();
-        let fit = done(folder.path(), "tune traces traces.txt --terms terms.toml --wdl 1 --k 1 --epochs 2 --json");
+        let fit =
+            done(folder.path(), "tune traces traces.txt --terms terms.toml --wdl 1 --k 1 --epochs 2 --json");
         let fit: serde_json::Value = serde_json::from_str(&fit).unwrap();
         dialects.push(fit["train_loss"].as_f64().unwrap());
     }

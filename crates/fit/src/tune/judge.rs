@@ -34,8 +34,8 @@ pub struct OwnPositions {
     pub results: SplitTraces,
 }
 
-/// Better is a loss against scores that falls by more than two standard errors. Worse is one that rises by more than
-/// [`NOTED`] and two standard errors, while that against results does not fall.
+/// Better is a loss against scores that falls by more than two standard errors. Worse is one that rises by more than 0.001
+/// and two standard errors, while that against results does not fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
