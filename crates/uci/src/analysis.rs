@@ -40,9 +40,6 @@ fn names_move(word: &[u8]) -> bool {
     !matches!(word, b"" | b"0000" | b"(none)" | b"none" | b"NULL")
 }
 
-/// Lines kept of an answer to [`Analyst::said`].
-const MOST_LINES: usize = 1000;
-
 /// Lets an engine show wins, draws and losses.
 const SHOW_WDL: &str = "UCI_ShowWDL";
 
@@ -139,31 +136,6 @@ impl Analyst {
             Ok(best) => Ok(Analysis { info, best }),
             Err(error) => Err(self.player.player_error(error, "`go`", timeout.unwrap_or_default())),
         }
-    }
-
-    /// Sends a position and a command without an end of its own, such as `eval`, and gives the lines before `readyok`.
-    pub fn said(
-        &mut self,
-        position: &Chess,
-        command: &str,
-        stop: &AtomicBool,
-    ) -> Result<Vec<String>, PlayerError> {
-        self.set_castling(position.castles().mode())?;
-        let fen = engine_fen(position);
-        let _ = write!(self.commands, "position fen {fen}\n{command}\nisready\n");
-        let (timeout, mut lines) = (self.ready_timeout(), Vec::new());
-        self.converse(command, timeout, stop, |line| {
-            if line.trim_ascii() == b"readyok" {
-                return Some(());
-            }
-            // A flood of lines does not fill the memory: the last ones count.
-            if lines.len() == MOST_LINES {
-                lines.remove(0);
-            }
-            lines.push(String::from_utf8_lossy(line).into_owned());
-            None
-        })?;
-        Ok(lines)
     }
 
     /// Sends the commands, `command` among them, and reads lines until `hear` has its answer, within `timeout`.

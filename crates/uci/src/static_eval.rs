@@ -29,6 +29,9 @@ pub struct StaticEval {
     forms: Vec<(LinePattern, bool)>,
 }
 
+/// Lines kept of an answer.
+const MOST_LINES: usize = 1000;
+
 /// Positions in one exchange: an engine that writes a page about each does not wait long for a reader.
 const AT_ONCE: usize = 64;
 
@@ -70,7 +73,7 @@ impl StaticEval {
         Some(line)
     }
 
-    /// Takes the values for White's, or for those of the side to move.
+    /// Takes the values for White's, or for the side to move's.
     pub fn set_side(&mut self, white: bool) {
         self.forms.iter_mut().for_each(|form| form.1 = white);
     }
@@ -109,7 +112,7 @@ impl Analyst {
         Ok(values)
     }
 
-    /// What the engine says of a position.
+    /// The lines with which the engine answers at a position.
     pub fn evaluation_lines(
         &mut self,
         eval: &StaticEval,
@@ -139,8 +142,12 @@ impl Analyst {
             }
             let (timeout, mut lines, mut left) = (self.ready_timeout(), Vec::new(), positions.iter());
             self.converse(command, timeout, stop, |line| {
-                let line = line.trim_ascii();
-                if !(if search { line.starts_with(b"bestmove") } else { line == b"readyok" }) {
+                let word = line.trim_ascii();
+                if !(if search { word.starts_with(b"bestmove") } else { word == b"readyok" }) {
+                    // A flood of lines does not fill the memory: the last ones count.
+                    if lines.len() == MOST_LINES {
+                        lines.remove(0);
+                    }
                     lines.push(String::from_utf8_lossy(line).into_owned());
                     return None;
                 }
@@ -152,8 +159,8 @@ impl Analyst {
         Ok(())
     }
 
-    /// Correlation of an engine's values, taken as White's, with those of the same boards when the other side is to move,
-    /// and the number of boards: near 1 where values are White's, near -1 where they are the side to move's.
+    /// Correlation of an engine's values, taken as White's, with its values of the same boards when the other side is to
+    /// move, and the number of boards: near 1 where values are White's, near -1 where they are the side to move's.
     pub fn side_correlation(
         &mut self,
         eval: &StaticEval,

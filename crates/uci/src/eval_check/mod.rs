@@ -131,7 +131,7 @@ impl EvalCheck<'_> {
             if stop.load(Ordering::Relaxed) {
                 return Err(EvalCheckError::Player(PlayerError::Stopped));
             }
-            let lines = engine.said(&position, self.command, stop).map_err(EvalCheckError::Player)?;
+            let lines = engine.evaluation_lines(&eval, &position, stop).map_err(EvalCheckError::Player)?;
             let engine = eval.value(&lines, position.turn().is_white());
             let engine = engine.ok_or_else(|| unmatched(&lines, &position))?.round() as Score;
             let network = network.evaluate(&position, &Reading::default());
