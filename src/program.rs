@@ -6,7 +6,7 @@ use crate::ui::warn;
 use crate::{Error, Result, Ui, interrupt, players};
 use patzer_label::teacher;
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Control, Spec, Time};
+use patzer_match::{Control, LinePattern, Spec, Time};
 
 /// A UCI engine to ask in place of the bundled one.
 #[derive(Debug, clap::Args)]
@@ -57,6 +57,14 @@ pub fn load(flag: &'static str, text: &str, control: Control, stall: Duration) -
         return Err(Error::data(&spec.cmd, "is an evaluation, not a UCI engine"));
     }
     Ok(program)
+}
+
+/// Refuses a pattern of `--pattern` without a group for the value.
+pub fn check_pattern(pattern: &LinePattern) -> Result<()> {
+    match pattern.has_group() {
+        true => Ok(()),
+        false => Err(Error::usage("--pattern: has no group for the value, such as ([-+0-9.]+)")),
+    }
 }
 
 /// Parses an engine that searches single positions like [`players::spec`].

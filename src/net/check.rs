@@ -43,7 +43,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     units: units::Units,
 
-    /// What lets the engine say its static evaluation
+    /// Command that makes the engine say its static evaluation
     #[arg(long, value_name = "COMMAND", default_value = "eval")]
     eval_command: String,
 
@@ -93,9 +93,7 @@ impl fmt::Display for Checked {
 }
 
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
-    if args.pattern.as_ref().is_some_and(|pattern| !pattern.has_group()) {
-        return Err(Error::usage("--pattern: has no group for the value, such as ([-+0-9.]+)"));
-    }
+    args.pattern.iter().try_for_each(program::check_pattern)?;
     let units = (!args.units.is_empty()).then_some(&args.units);
     let (network, units) = match args.raw.open(&args.network, units, ui)? {
         Opened::Whole(_) if units.is_some() => {

@@ -22,6 +22,7 @@ use patzer_io::number::grouped;
 use patzer_match::journal::{Opened, Start};
 use patzer_match::participant::Participant;
 use patzer_match::{Control, LinePattern};
+use patzer_uci_client::StaticEval;
 
 /// Trace an engine whose weights are UCI options, without any code in it
 ///
@@ -34,7 +35,7 @@ use patzer_match::{Control, LinePattern};
     patzer traces numeric ./engine quiet.epd --params weights.txt --eval-command \"go depth 1\"\n  \
     patzer traces numeric --resume                                             go on after an interruption\n  \
     patzer tune traces traces.txt --terms traces.toml -o tuned.txt             fitted, as lines of setoption\n\n\
-    The lines of --params are those of `patzer spsa`: name, int|float, value, min, max, c_end, r_end.")]
+    --params has the lines that `patzer spsa` reads: name, int|float, value, min, max, c_end, r_end.")]
 pub struct NumericArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -52,7 +53,7 @@ pub struct NumericArgs {
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
 
-    /// What lets the engine say its static evaluation; a search such as "go depth 1" is slower
+    /// Command that makes the engine say its static evaluation; a search such as "go depth 1" is slower
     #[arg(long, value_name = "COMMAND", default_value = "eval")]
     eval_command: String,
 
@@ -132,12 +133,11 @@ pub fn run(args: &NumericArgs, ui: &Ui) -> Result<Status> {
     let stall = Duration::from_secs(args.stall_timeout);
     let participant = program::load("ENGINE", engine, Control::default(), stall)?;
     let positions = blocks::positions(&args.data.selection(ui), &reporter(ui))?;
-    let pattern = args.pattern()?;
+    let eval = StaticEval::new(&args.eval_command, args.pattern()?, spec.white_pov);
     let concurrency = program::at_once(args.concurrency, &participant);
     let begin = Instant::now();
-    let mut tracer = Tracer::start(&participant, &params, concurrency)?;
-    let said = tracer.settle(&args.eval_command, pattern, spec.white_pov, &positions)?;
-    ui.note(said);
+    let mut tracer = Tracer::start(&participant, &params, eval, concurrency)?;
+    ui.note(tracer.settle(spec.white_pov, &positions)?);
     let conditions = conditions(args, &participant, &params, positions.len())?;
     let settings = given::settings(args)?.into();
     let key = earlier::signing_key(true, ui);
@@ -182,10 +182,8 @@ impl NumericArgs {
         let Some(text) = &self.pattern else { return Ok(None) };
         let pattern: LinePattern =
             text.parse().map_err(|error| Error::usage(format!("--pattern: {error}")))?;
-        match pattern.has_group() {
-            true => Ok(Some(pattern)),
-            false => Err(Error::usage("--pattern: has no group for the value, such as ([-+0-9.]+)")),
-        }
+        program::check_pattern(&pattern)?;
+        Ok(Some(pattern))
     }
 
     /// Checks the file of the traces; the name of the file of terms.

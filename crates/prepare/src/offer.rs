@@ -24,6 +24,11 @@ pub struct Offer<'a, T> {
 }
 
 impl<T> Offer<'_, T> {
+    /// Number of its game, if that is known: 53 bits, exact as a double in every language.
+    pub fn game(&self) -> Option<u64> {
+        self.of_game.then_some(self.group & ((1 << 53) - 1))
+    }
+
     /// The score from White's side, in centipawns.
     pub fn white_score(&self) -> Option<f32> {
         let white = |score: i16| f32::from(self.record.turn.fold_wb(score, score.saturating_neg()));

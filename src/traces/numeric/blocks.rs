@@ -13,9 +13,9 @@ use patzer_experiments::spsa::Param;
 use patzer_fit::tune::numeric::{Differences, NumericWeight};
 use patzer_fit::tune::text;
 use patzer_io::error::Hint;
-use patzer_match::journal::JournalEntry;
+use patzer_match::journal::{self, JournalEntry};
 use patzer_match::participant::Participant;
-use patzer_match::{Analyst, LinePattern, PlayerError};
+use patzer_match::{Analyst, PlayerError};
 use patzer_prepare::{DataSelection, Report, Split, halfmoves_at, stream};
 use patzer_uci_client::StaticEval;
 
@@ -54,9 +54,7 @@ impl JournalEntry for TraceBlock {
     }
 
     fn journal(file: &Path) -> PathBuf {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".journal");
-        name.into()
+        journal::beside(file)
     }
 }
 
@@ -80,8 +78,8 @@ pub fn positions(data: &DataSelection, report: &Report<'_>) -> Result<Vec<Labell
         let Some(position) = board.unpack(turn, NO_EP, halfmoves.into(), 1) else {
             return Ok(Some("illegal"));
         };
-        let game = offer.of_game.then_some(offer.group & ((1 << 53) - 1));
-        positions.push(Labelled { position, result: offer.result, score: offer.white_score(), game });
+        let (score, game) = (offer.white_score(), offer.game());
+        positions.push(Labelled { position, result: offer.result, score, game });
         Ok(None)
     })?;
     if positions.is_empty() { Err(Error::input("no positions are left to trace")) } else { Ok(positions) }
@@ -97,7 +95,12 @@ pub struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn start(participant: &Participant, params: &'a [Param], engines: usize) -> Result<Tracer<'a>> {
+    pub fn start(
+        participant: &Participant,
+        params: &'a [Param],
+        eval: StaticEval,
+        engines: usize,
+    ) -> Result<Tracer<'a>> {
         let name = participant.name.clone();
         let start = |_| match participant.analyst(interrupt::flag()) {
             Some(started) => started.map_err(|error| fault(&name, error)),
@@ -110,7 +113,7 @@ impl<'a> Tracer<'a> {
             whole: !param.float,
         };
         let weights = params.iter().map(weight).collect();
-        Ok(Tracer { engines, eval: StaticEval::new("eval", None, None), params, weights, name })
+        Ok(Tracer { engines, eval, params, weights, name })
     }
 
     pub fn name(&self, participant: &Participant) -> String {
@@ -118,29 +121,21 @@ impl<'a> Tracer<'a> {
     }
 
     /// Finds the form of the evaluations and their side, and says what it found.
-    pub fn settle(
-        &mut self,
-        command: &str,
-        pattern: Option<LinePattern>,
-        white_pov: Option<bool>,
-        positions: &[Labelled],
-    ) -> Result<String> {
-        let mut eval = StaticEval::new(command, pattern, white_pov);
-        let (stop, engine) = (interrupt::flag(), &mut self.engines[0]);
+    pub fn settle(&mut self, white_pov: Option<bool>, positions: &[Labelled]) -> Result<String> {
+        let (stop, engine, eval) = (interrupt::flag(), &mut self.engines[0], &mut self.eval);
         let sample: Vec<Chess> = positions.iter().take(ASKED).map(|one| one.position.clone()).collect();
-        let start = self.params.iter().map(|param| (param.name.as_str(), param.text(param.start)));
-        let start: Vec<(&str, String)> = start.collect();
-        engine.evaluate(&eval, &start, &[], stop).map_err(|e| fault(&self.name, e))?;
+        engine.evaluate(eval, &start_options(self.params), &[], stop).map_err(|e| fault(&self.name, e))?;
         let mut line = None;
         for position in &sample {
-            let lines = engine.evaluation_lines(&eval, position, stop).map_err(|e| fault(&self.name, e))?;
+            let lines = engine.evaluation_lines(eval, position, stop).map_err(|e| fault(&self.name, e))?;
             line = eval.settle(&lines);
             if line.is_some() {
                 break;
             }
         }
         let Some(line) = line else {
-            let reason = format!("says no evaluation that is known after `{command}`; --pattern finds it");
+            let reason =
+                format!("says no evaluation that is known after `{}`; --pattern finds it", eval.command());
             return Err(Error::data(&self.name, reason));
         };
         let side = match white_pov {
@@ -149,7 +144,7 @@ impl<'a> Tracer<'a> {
                 format!("values are {} by whitepov=", owner(white))
             }
             None => {
-                let found = engine.side_correlation(&eval, &sample, stop);
+                let found = engine.side_correlation(eval, &sample, stop);
                 let (correlation, boards) = found.map_err(|e| fault(&self.name, e))?;
                 if correlation.abs() < CLEAR {
                     let reason = format!(
@@ -165,7 +160,6 @@ impl<'a> Tracer<'a> {
                 )
             }
         };
-        self.eval = eval;
         Ok(format!("{} says `{}`; {side}", self.name, patzer_io::printable(line.trim())))
     }
 
@@ -206,6 +200,10 @@ fn fault(name: &str, error: PlayerError) -> Error {
     }
 }
 
+fn start_options(params: &[Param]) -> Vec<(&str, String)> {
+    params.iter().map(|param| (param.name.as_str(), param.text(param.start))).collect()
+}
+
 /// Moves each option up and down for a block of positions, and back.
 fn differences(
     engine: &mut Analyst,
@@ -216,7 +214,7 @@ fn differences(
 ) -> Result<Differences> {
     let set = |index: usize, value: f64| (params[index].name.as_str(), params[index].text(value));
     // An engine that another block left in the middle, too.
-    let mut options: Vec<(&str, String)> = (0..params.len()).map(|at| set(at, params[at].start)).collect();
+    let mut options = start_options(params);
     let mut moved = None;
     Differences::of(weights, block.len(), &mut |change, numbers| {
         let index = change.map(|(index, _)| index);

@@ -28,9 +28,7 @@ pub fn export_traces(
         interrupt::check()?;
         let (board, turn) = offer.item;
         let item = TuneItem { board, turn, target: offer.result, weight: 1.0, game: 0 };
-        // 53 bits: exact as a double in every language.
-        let game = offer.of_game.then_some(offer.group & ((1 << 53) - 1));
-        let position = hce::position(&item, &mut scratch, game, offer.white_score())?;
+        let position = hce::position(&item, &mut scratch, offer.game(), offer.white_score())?;
         let phase = (position.info.phase * FULL_PHASE as f32).round();
         text::write(&mut lines, &position, phase).map_err(|e| Error::io(output, e))?;
         if lines.len() >= BUFFER {

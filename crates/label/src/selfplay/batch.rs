@@ -19,7 +19,7 @@ use patzer_formats::stream::packing;
 use patzer_formats::visits::Visits;
 use patzer_io::error::{Error, Result};
 use patzer_match::Reason;
-use patzer_match::journal::JournalEntry;
+use patzer_match::journal::{self, JournalEntry};
 use patzer_match::pgn::{self, Header};
 
 pub const GAMES: usize = 16;
@@ -119,11 +119,8 @@ impl JournalEntry for Batch {
         format!("games {first} to {last}")
     }
 
-    /// Appended to the whole name: one run may write `games.pgn` and `games.vf`.
     fn journal(file: &Path) -> PathBuf {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".journal");
-        name.into()
+        journal::beside(file)
     }
 }
 

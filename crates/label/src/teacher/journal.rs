@@ -78,9 +78,7 @@ impl Drop for Journal {
 
 impl Journal {
     pub fn path_of(output: &Path) -> PathBuf {
-        let mut name = output.as_os_str().to_owned();
-        name.push(".journal");
-        name.into()
+        patzer_match::journal::beside(output)
     }
 
     /// Arguments of the unfinished run of an output; `None` without a journal.

@@ -87,6 +87,13 @@ impl<E> Drop for JournaledFile<E> {
 /// Longest time that finished entries stay in memory: the loss in a power cut.
 const SYNC: Duration = Duration::from_secs(1);
 
+/// The journal of a file whose whole name it keeps, since one run may write `games.pgn` and `games.vf`.
+pub fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
 const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
 impl<E: JournalEntry> JournaledFile<E> {
