@@ -195,7 +195,7 @@ fn the_header_traces_an_engine_in_its_own_process() {
             let phase = board.knights().count().min(4) as f64 / 4.0;
             let (knights, turn) = (beyond(shakmaty::Role::Knight), f64::from(position.turn().is_white()));
             let rooks = beyond(shakmaty::Role::Rook);
-            // The file of terms has all midgame entries of a weight before those of the endgame; halves count twice.
+            // The file of terms has all midgame entries of a weight before its endgame entries; halves count twice.
             let (mg, eg) = (2.0 * phase, 2.0 * (1.0 - phase));
             let queens = 100.0 * beyond(shakmaty::Role::Queen);
             let wanted = [

@@ -58,8 +58,8 @@ impl Defaults {
 pub struct Participant {
     pub name: String,
     pub time_settings: TimeSettings,
-    /// SHA-256 of the file, for a program with those of the files that its arguments name, such as the script of
-    /// `python3 engine.py`; or the name of a built-in evaluation. Identifies the participant in the journal.
+    /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal. That of a
+    /// program covers the files that its arguments name, such as the script of `python3 engine.py`.
     pub digest: String,
     kind: Kind,
     book: Option<OwnBook>,

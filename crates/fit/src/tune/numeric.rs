@@ -24,7 +24,7 @@ pub type Evaluate<'a> = dyn FnMut(Option<(usize, f64)>, &[usize]) -> Result<Vec<
 pub struct NumericRow {
     /// The evaluation at the start values.
     pub eval: f64,
-    /// What the evaluation has beside weights times coefficients.
+    /// The rest of the evaluation, beside weights times coefficients.
     pub constant: f64,
     /// Centipawns a point of each weight that counts, ascending by weight.
     pub coefficients: Vec<(u16, f32)>,
@@ -35,7 +35,7 @@ pub struct NumericRow {
 pub struct Differences {
     /// `None` of a position that the engine did not evaluate.
     pub rows: Vec<Option<NumericRow>>,
-    /// Positions in which each weight counts, and those of them in which no step follows a straight line.
+    /// Positions in which each weight counts, and the part of them in which no step follows a straight line.
     pub counted: Vec<[u32; 2]>,
 }
 
@@ -58,7 +58,7 @@ impl Differences {
     /// Finds the coefficients of a block of positions.
     ///
     /// # Errors
-    /// Those of `evaluate`.
+    /// Every error of `evaluate`.
     pub fn of(
         weights: &[NumericWeight],
         positions: usize,

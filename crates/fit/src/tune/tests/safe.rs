@@ -363,7 +363,7 @@ fn a_judge_tells_values_that_suit_own_scores_from_those_that_suit_other_games() 
     assert!(worse.loss_before < 1e-9, "{worse:?}");
     let better = judged(&other, &own, &own);
     assert!(better.verdict == Verdict::Better && better.loss_after < 0.5 * better.loss_before, "{better:?}");
-    // What the scores do not know, the results may.
+    // Results may know more than the scores.
     let unknown = judged(&own, &other, &other);
     assert!(unknown.loss_after > unknown.loss_before + 2.0 * unknown.error, "{unknown:?}");
     assert!(unknown.verdict == Verdict::Undecided && unknown.results_change < 0.0, "{unknown:?}");
