@@ -14,7 +14,7 @@ use patzer_fit::tune::source::Patched;
     patzer traces patch evaluate.c psqt.c --terms tuned.toml              the change, as a diff\n  \
     patzer traces patch evaluate.c psqt.c --terms tuned.toml --in-place   into the files")]
 pub struct PatchArgs {
-    /// Source files in C, C++, Rust, Java or Python that declare the terms by name
+    /// Source files that declare the terms by name: C, C++, C#, Go, Java, JavaScript, Kotlin, Python, Rust, Swift, Zig
     #[arg(value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
 

@@ -1,11 +1,15 @@
 //! Finds the declaration of a name with its array literal.
 
+use super::language::{Declares, Language};
 use super::literal::{Fault, Node, Parser};
-use super::tokens::{Language, Token, TokenKind, line_of, tokens};
+use super::tokens::{Token, TokenKind, line_of, tokens};
 
 /// Words that a call may follow, so that they are no type.
 const BEFORE_CALLS: [&str; 12] =
     ["return", "co_return", "co_yield", "throw", "new", "delete", "else", "do", "and", "or", "not", "xor"];
+
+/// Words before a name that declare it.
+const KEYWORDS: [&str; 6] = ["const", "static", "let", "mut", "val", "var"];
 
 pub struct Source<'a> {
     pub text: &'a str,
@@ -22,9 +26,12 @@ impl<'a> Source<'a> {
         line_of(self.text, at)
     }
 
-    /// The declarations of `name`, which may have qualifiers: `Eval.KNIGHT`, `psqt::knight`. Fails if each of them has
-    /// a fault, with the first.
+    /// The declarations of `name`, which may have qualifiers: `Eval.KNIGHT`, `psqt::knight`; of `Psqt[3][63]` that entry.
+    /// Fails if each of them has a fault, with the first.
     pub fn find(&self, name: &str) -> Result<Vec<Node>, Fault> {
+        let (name, entry) = name.split_at(name.find('[').unwrap_or(name.len()));
+        let places = entry.split(['[', ']']).filter_map(|place| place.parse().ok());
+        let places: Vec<usize> = places.collect();
         let mut path: Vec<&str> = name.split(['.', ':']).filter(|part| !part.is_empty()).collect();
         let last = path.pop().unwrap_or_default();
         let (mut found, mut fault) = (Vec::new(), None);
@@ -36,8 +43,9 @@ impl<'a> Source<'a> {
             if !path.is_empty() && !self.is_within(i, &path) {
                 continue;
             }
-            let mut parser = Parser { text: self.text, tokens: &self.tokens, next: start };
-            match parser.value() {
+            let mut parser = self.parser(start);
+            let value = parser.value().and_then(|node| parser.end().map(|()| node));
+            match value.and_then(|node| node.entry(&places)) {
                 Ok(node) => found.push(node),
                 Err(reason) => fault = fault.or(Some(reason)),
             }
@@ -46,6 +54,10 @@ impl<'a> Source<'a> {
             Some(fault) if found.is_empty() => Err(fault),
             _ => Ok(found),
         }
+    }
+
+    fn parser(&self, next: usize) -> Parser<'_> {
+        Parser { text: self.text, language: self.language, tokens: &self.tokens, next }
     }
 
     fn kind(&self, i: usize) -> Option<TokenKind> {
@@ -76,6 +88,13 @@ impl<'a> Source<'a> {
             return Some(next);
         }
         let dims = next > i + 1;
+        if self.language == Language::Go {
+            next = self.behind_a_type(i, next);
+        }
+        // The accessors of a property of C#: `{ get; } = …`.
+        if self.language == Language::CSharp && self.is_sign(next, b"{") {
+            next = self.behind(next);
+        }
         if self.is_sign(next, b":") && !self.is_sign(next + 1, b":") {
             next += 1;
             // The type, up to `=`; without one this is a field of a literal.
@@ -90,30 +109,50 @@ impl<'a> Source<'a> {
         if !self.is_sign(next, b"=") || self.is_sign(next + 1, b"=") {
             return None;
         }
+        let arrow = self.language == Language::CSharp && self.is_sign(next + 1, b">");
         let previous = self.qualified(i).wrapping_sub(1);
-        let declares = match self.language {
-            Language::Python => !dims,
-            Language::Rust => matches!(self.word(previous), "const" | "static" | "let" | "mut"),
-            Language::C | Language::Java => {
-                let word = self.word(previous);
+        let word = self.word(previous);
+        let designates = self.is_sign(previous, b".") && self.is_sign(i.wrapping_sub(2), b"{,");
+        let declares = match self.language.declares() {
+            Declares::Assignment => !dims || self.language == Language::Go,
+            Declares::Keyword => designates || KEYWORDS.contains(&word),
+            Declares::Type => {
                 let of_type = !word.is_empty() && !BEFORE_CALLS.contains(&word);
-                let designates = self.is_sign(previous, b".") && self.is_sign(i.wrapping_sub(2), b"{,");
                 let enumerates = self.is_sign(previous, b"{,") && !dims && !self.ends_a_statement(next + 1);
                 let follows = self.is_sign(previous, b",");
                 of_type || designates || enumerates || follows || self.is_sign(previous, b"]>*&")
             }
         };
-        declares.then_some(next + 1)
+        declares.then_some(next + 1 + usize::from(arrow))
+    }
+
+    /// Token behind the type of Go that begins at token `next`, in the line of the name at token `i`.
+    fn behind_a_type(&self, i: usize, mut next: usize) -> usize {
+        let in_line = |next: usize| {
+            let end = self.tokens.get(next).map_or(self.text.len(), |token| token.at.end);
+            !self.text[self.tokens[i].at.start..end].contains('\n')
+        };
+        while in_line(next) && (!self.word(next).is_empty() || self.is_sign(next, b".*[")) {
+            next = if self.is_sign(next, b"[") { self.behind(next) } else { next + 1 };
+        }
+        next
+    }
+
+    /// Tests whether two places are in different branches of one `#if`, so that a build has one of them.
+    pub fn exclude(&self, a: usize, b: usize) -> bool {
+        let [a, b] = [a, b].map(|at| branches(self.text, at));
+        self.language.has_directives()
+            && a.iter().any(|(of, x)| b.iter().any(|(other, y)| of == other && x != y))
     }
 
     /// Tests whether a field has a literal, not a type.
     fn opens(&self, i: usize) -> bool {
-        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: i };
+        let mut parser = self.parser(i);
         parser.value().is_ok() && self.is_sign(parser.next, b",}")
     }
 
     fn ends_a_statement(&self, value: usize) -> bool {
-        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: value };
+        let mut parser = self.parser(value);
         parser.value().is_ok() && self.is_sign(parser.next, b";")
     }
 
@@ -123,7 +162,7 @@ impl<'a> Source<'a> {
         if self.language != Language::C || !self.is_sign(open, b"{(") {
             return false;
         }
-        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: open };
+        let mut parser = self.parser(open);
         let values = matches!(parser.value(), Ok(Node::Group { nodes, .. }) if !nodes.is_empty());
         values && self.is_sign(parser.next, b",;")
     }
@@ -286,4 +325,21 @@ impl<'a> Source<'a> {
         }
         names
     }
+}
+
+/// The conditionals around a place: the number of each in the file, and the number of its branch.
+fn branches(text: &str, at: usize) -> Vec<(usize, usize)> {
+    let (mut open, mut conditionals): (Vec<(usize, usize)>, usize) = (Vec::new(), 0);
+    for line in text[..at].lines() {
+        let Some(directive) = line.trim_start().strip_prefix('#').map(str::trim_start) else { continue };
+        if directive.starts_with("if") {
+            conditionals += 1;
+            open.push((conditionals, 0));
+        } else if directive.starts_with("endif") {
+            open.pop();
+        } else if let (true, Some(last)) = (directive.starts_with("el"), open.last_mut()) {
+            last.1 += 1;
+        }
+    }
+    open
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::language::Language;
 use super::tokens::{Token, TokenKind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub enum Node {
     Number(Range<usize>),
     Group {
         called: bool,
+        /// Its values have names, as the fields of a struct.
+        named: bool,
         nodes: Vec<Node>,
         at: Range<usize>,
     },
@@ -18,8 +21,23 @@ pub enum Node {
 /// Place and reason of a fault.
 pub type Fault = (usize, String);
 
+impl Node {
+    /// An entry of an array by its indices, empty where the array ends before it; without any, the node itself.
+    pub fn entry(self, places: &[usize]) -> Result<Node, Fault> {
+        let [place, rest @ ..] = places else { return Ok(self) };
+        let Node::Group { nodes, at, .. } = self else {
+            return Err((self.start(), format!("a number has no entry [{place}]")));
+        };
+        match nodes.into_iter().nth(*place) {
+            Some(node) => node.entry(rest),
+            None => Ok(Node::Group { called: false, named: false, nodes: Vec::new(), at }),
+        }
+    }
+}
+
 pub struct Parser<'a> {
     pub text: &'a str,
+    pub language: Language,
     pub tokens: &'a [Token],
     pub next: usize,
 }
@@ -48,10 +66,58 @@ impl Parser<'_> {
         match self.peek(0) {
             Some(TokenKind::Number) => self.number(),
             Some(TokenKind::Sign(b'-' | b'+')) if self.peek(1) == Some(TokenKind::Number) => self.number(),
+            Some(TokenKind::Sign(b'[')) if self.language.has_types_of_literals() => self.typed(),
             Some(TokenKind::Sign(b'{' | b'[' | b'(')) => self.group(false, self.tokens[self.next].at.start),
+            // `.{1, 2}` of Zig, whose type is known.
+            Some(TokenKind::Sign(b'.')) if self.peek(1) == Some(TokenKind::Sign(b'{')) => {
+                self.next += 1;
+                self.group(false, self.tokens[self.next].at.start)
+            }
             Some(TokenKind::Word) => self.call(),
             _ => self.fault(|found| format!("`{found}` is not a number")),
         }
+    }
+
+    /// Fails where something goes on with the value, so that it is not what the source computes.
+    pub fn end(&self) -> Result<(), Fault> {
+        let end = match self.tokens.get(self.next) {
+            None => true,
+            Some(Token { kind: TokenKind::EndOfDefinition, .. }) => true,
+            Some(Token { kind: TokenKind::Sign(b',' | b';' | b')' | b']' | b'}'), .. }) => true,
+            Some(Token { kind, at }) => {
+                let between = &self.text[self.tokens[self.next - 1].at.end..at.start];
+                let goes_on = matches!(kind, TokenKind::Sign(b'.' | b'*' | b'/' | b'+' | b'-' | b'?'));
+                self.language.ends_with_the_line() && between.contains('\n') && !goes_on
+            }
+        };
+        if end { Ok(()) } else { self.fault(|found| format!("`{found}` goes on with the values")) }
+    }
+
+    /// An array behind its type: `[2][3]int16{{1, 2, 3}, {4, 5, 6}}`, `[_]Score{ .{ 1, 2 } }`.
+    fn typed(&mut self) -> Result<Node, Fault> {
+        let (from, first) = (self.tokens[self.next].at.start, self.next);
+        while self.takes(b'[') {
+            while matches!(self.peek(0), Some(TokenKind::Word | TokenKind::Number | TokenKind::Sign(b'.'))) {
+                self.next += 1;
+            }
+            if !self.takes(b']') {
+                return self.fault(|found| format!("`{found}` in the length of an array"));
+            }
+        }
+        while matches!(self.peek(0), Some(TokenKind::Word | TokenKind::Sign(b'.' | b'*'))) {
+            self.next += 1;
+        }
+        if self.peek(0) != Some(TokenKind::Sign(b'{')) {
+            self.next = first;
+            return self.fault(|found| format!("`{found}` is not a number"));
+        }
+        if matches!(self.peek(1), Some(TokenKind::Word)) && self.peek(2) == Some(TokenKind::Sign(b':')) {
+            self.next += 1;
+            return self.fault(|found| {
+                format!("`{found}:` places an entry of an array; only entries in order can be replaced")
+            });
+        }
+        self.group(false, from)
     }
 
     /// A literal number; one of a sum or product is refused.
@@ -84,17 +150,40 @@ impl Parser<'_> {
         ) {
             self.next += 1;
         }
-        let mut array = false;
-        while self.peek(0) == Some(TokenKind::Sign(b'[')) && self.peek(1) == Some(TokenKind::Sign(b']')) {
-            (self.next, array) = (self.next + 2, true);
+        let mut array = self.makes_a_list();
+        while self.peek(0) == Some(TokenKind::Sign(b'[')) && self.lengths().is_some() {
+            (self.next, array) = (self.next + self.lengths().unwrap_or(0), true);
         }
         match self.peek(0) {
             Some(TokenKind::Sign(b'{' | b'(')) => return self.group(!array, from),
-            Some(TokenKind::Sign(b'[')) => return self.group(false, from),
+            // `vec![1]`; `new int[3]` has no values.
+            Some(TokenKind::Sign(b'[')) if self.tokens[self.next - 1].kind == TokenKind::Sign(b'!') => {
+                return self.group(false, from);
+            }
             _ => {}
         }
         self.next = first;
         self.fault(|found| format!("`{found}` is not a number"))
+    }
+
+    /// Tests whether the word before this token is a function whose arguments are the entries of an array.
+    fn makes_a_list(&self) -> bool {
+        let Some(Token { kind: TokenKind::Word, at }) = self.tokens.get(self.next.wrapping_sub(1)) else {
+            return false;
+        };
+        let word = &self.text[at.clone()];
+        ["rrayOf", "istOf"].iter().any(|end| word.ends_with(end)) || matches!(word, "of" | "asList")
+    }
+
+    /// Tokens of `[]`, or of `[6, 64]` before an initialiser.
+    fn lengths(&self) -> Option<usize> {
+        let inside = |ahead: &usize| {
+            matches!(self.peek(*ahead), Some(TokenKind::Word | TokenKind::Number | TokenKind::Sign(b',')))
+        };
+        let length = 1 + (1..).take_while(inside).count();
+        let closed = self.peek(length) == Some(TokenKind::Sign(b']'));
+        let opened = matches!(self.peek(length + 1), Some(TokenKind::Sign(b'{' | b'[')));
+        (closed && (length == 1 || opened)).then_some(length + 1)
     }
 
     fn group(&mut self, called: bool, from: usize) -> Result<Node, Fault> {
@@ -104,13 +193,14 @@ impl Parser<'_> {
             _ => b')',
         };
         self.next += 1;
-        let mut nodes = Vec::new();
+        let (mut nodes, mut named) = (Vec::new(), false);
         while !self.takes(close) {
             // A designator of C: `.mg = 1`.
             self.next += usize::from(
                 self.peek(0) == Some(TokenKind::Sign(b'.')) && self.peek(1) == Some(TokenKind::Word),
             );
             if self.names_a_field() {
+                named |= nodes.is_empty();
                 self.next += 2;
                 if self.value_of_option(&mut nodes) {
                     continue;
@@ -127,8 +217,8 @@ impl Parser<'_> {
         // Brackets around one array change nothing.
         Ok(match <[Node; 1]>::try_from(nodes) {
             Ok([inner @ Node::Group { called: false, .. }]) if called || close == b')' => inner,
-            Ok(one) => Node::Group { called, nodes: one.into(), at },
-            Err(nodes) => Node::Group { called, nodes, at },
+            Ok(one) => Node::Group { called, named, nodes: one.into(), at },
+            Err(nodes) => Node::Group { called, named, nodes, at },
         })
     }
 

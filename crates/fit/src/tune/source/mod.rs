@@ -4,6 +4,7 @@
 mod diff;
 mod find;
 mod halves;
+mod language;
 mod literal;
 mod replace;
 mod start;
@@ -15,11 +16,11 @@ use super::output::Tuned;
 use super::shape::TermKind;
 use super::term::Term;
 use find::Source;
+use language::Language;
 use literal::{Fault, Node};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use replace::{NewValues, Number};
-use tokens::Language;
 
 /// A source file with new values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +63,11 @@ impl Tuned<'_> {
             let values: Vec<[i64; 2]> =
                 layout.order(term.shape).into_iter().map(|entry| pairs[entry]).collect();
             for (symbol, half) in term.symbols(&layout) {
-                let (file, node) = only(&symbol, paths, &sources)?;
                 let new = new_values(term, &symbol, half, &values);
-                let found =
-                    new.numbers(&texts[file], &node).map_err(|fault| at(&paths[file], &sources[file], fault));
-                numbers[file].extend(found?);
+                for Place { file, node, .. } in places(&new, paths, &sources)? {
+                    let found = new.numbers(&texts[file], &node);
+                    numbers[file].extend(found.map_err(|fault| at(&paths[file], &sources[file], fault))?);
+                }
             }
         }
         let files = paths.iter().zip(&texts).zip(&sources).zip(&numbers);
@@ -81,10 +82,7 @@ impl Tuned<'_> {
 
 fn open<'a>((path, text): (&PathBuf, &'a String)) -> Result<Source<'a>> {
     let language = Language::of(path).ok_or_else(|| {
-        Error::data(
-            path,
-            "is not C, C++, Rust, Java or Python by its ending (.c, .h, .cpp, .hpp, .rs, .java, .py)",
-        )
+        Error::data(path, format!("is in no known language by its ending: {}", Language::list()))
     })?;
     Ok(Source::new(text, language))
 }
@@ -93,34 +91,55 @@ fn at(path: &Path, source: &Source<'_>, (place, reason): Fault) -> Error {
     Error::at(path, format!("line {}", source.line(place)), reason)
 }
 
-/// The only declaration of a name in the files.
-fn only(symbol: &str, paths: &[PathBuf], sources: &[Source<'_>]) -> Result<(usize, Node)> {
+/// A declaration with the values that it has.
+struct Place {
+    file: usize,
+    node: Node,
+    current: Vec<[Option<f64>; 2]>,
+}
+
+/// The only declaration of a name in the files, or those of equal values of which a build has one.
+fn places(new: &NewValues<'_>, paths: &[PathBuf], sources: &[Source<'_>]) -> Result<Vec<Place>> {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     for (file, source) in sources.iter().enumerate() {
-        match source.find(symbol) {
+        match source.find(new.name) {
             Ok(nodes) => found.extend(nodes.into_iter().map(|node| (file, node))),
             Err((place, reason)) => {
-                faults.push(at(&paths[file], source, (place, format!("`{symbol}`: {reason}"))))
+                faults.push(at(&paths[file], source, (place, format!("`{}`: {reason}", new.name))))
             }
         }
     }
-    let line = |(file, node): &(usize, Node)| sources[*file].line(node.start());
-    match &found[..] {
-        [_] => Ok(found.remove(0)),
-        [first, second, ..] => {
-            let (path, line_of_first) = (paths[first.0].display(), line(first));
-            let reason = format!("declares `{symbol}`, as {path} does in line {line_of_first}; {QUALIFY}");
-            Err(Error::at(&paths[second.0], format!("line {}", line(second)), reason))
-        }
-        [] if !faults.is_empty() => Err(faults.remove(0)),
-        [] => {
-            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            Err(Error::input(format!(
-                "no declaration of `{symbol}` with its values in {}; {ABSENT}",
-                names.join(", ")
-            )))
-        }
+    if found.is_empty() {
+        return Err(if faults.is_empty() { absent(new.name, paths) } else { faults.remove(0) });
     }
+    let twins = found[1..]
+        .iter()
+        .all(|(file, node)| *file == found[0].0 && sources[*file].exclude(found[0].1.start(), node.start()));
+    let values = |(file, node): (usize, Node)| {
+        let current = new.current(sources[file].text, &node);
+        let current = current.map_err(|fault| at(&paths[file], &sources[file], fault))?;
+        Ok(Place { file, node, current })
+    };
+    if found.len() == 1 {
+        return found.into_iter().map(values).collect();
+    }
+    let lines: Vec<usize> = found.iter().map(|(file, node)| sources[*file].line(node.start())).collect();
+    let (first, second) = (paths[found[0].0].display(), &paths[found[1].0]);
+    let twice = |reason: &str| {
+        let reason = format!("declares `{}`, as {first} does in line {}; {reason}", new.name, lines[0]);
+        Error::at(second, format!("line {}", lines[1]), reason)
+    };
+    if !twins {
+        return Err(twice(QUALIFY));
+    }
+    let places: Vec<Place> = found.into_iter().map(values).collect::<Result<_>>()?;
+    let equal = places.iter().all(|place| place.current == places[0].current);
+    if equal { Ok(places) } else { Err(twice("the values of these branches of an `#if` differ")) }
+}
+
+fn absent(name: &str, paths: &[PathBuf]) -> Error {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    Error::input(format!("no declaration of `{name}` with its values in {}; {ABSENT}", names.join(", ")))
 }
 
 const QUALIFY: &str = "a qualified `symbol` such as \"psqt::knight\" says which";

@@ -39,6 +39,49 @@ pub struct Number {
 impl NewValues<'_> {
     /// All numbers of the literal with their new values.
     pub fn numbers(&self, text: &str, node: &Node) -> Result<Vec<Number>, Fault> {
+        self.either(
+            node,
+            |new, node| new.numbers_of_entries(text, node),
+            |[midgame, endgame]| [midgame, endgame].concat(),
+        )
+    }
+
+    /// What `read` finds in the entries of a literal, or in both halves of one whose first index is the half: where
+    /// they have names, or where the entries do not fit otherwise.
+    fn either<T>(
+        &self,
+        node: &Node,
+        read: impl Fn(&NewValues<'_>, &Node) -> Result<T, Fault>,
+        join: impl Fn([T; 2]) -> T,
+    ) -> Result<T, Fault> {
+        let halves = || {
+            let [midgame, endgame] = self.apart(node)?;
+            Some(join([read(&midgame.0, midgame.1).ok()?, read(&endgame.0, endgame.1).ok()?]))
+        };
+        let named = matches!(node, Node::Group { named: true, .. });
+        if let Some(found) = named.then(halves).flatten() {
+            return Ok(found);
+        }
+        read(self, node).or_else(|fault| halves().ok_or(fault))
+    }
+
+    /// The two halves of an array whose first index is the half, as in `[2][6][64]`.
+    fn apart<'b>(&self, node: &'b Node) -> Option<[(NewValues<'_>, &'b Node); 2]> {
+        let Node::Group { nodes, .. } = node else { return None };
+        let [midgame, endgame] = &nodes[..] else { return None };
+        let half = |half: usize| NewValues {
+            name: self.name,
+            grid: self.grid,
+            pair: false,
+            half,
+            halves: [half == 0, half == 1],
+            values: self.values,
+        };
+        let arrays = [midgame, endgame].iter().all(|node| matches!(node, Node::Group { .. }));
+        (self.pair && arrays).then_some([(half(0), midgame), (half(1), endgame)])
+    }
+
+    fn numbers_of_entries(&self, text: &str, node: &Node) -> Result<Vec<Number>, Fault> {
         let mut rows = Vec::new();
         self.rows(node, &mut rows)?;
         let places = self.places(node, &rows)?;
@@ -67,6 +110,13 @@ impl NewValues<'_> {
 
     /// The values that the literal has, in its order; `None` for a half that it leaves open.
     pub fn current(&self, text: &str, node: &Node) -> Result<Vec<[Option<f64>; 2]>, Fault> {
+        let join = |[midgame, endgame]: [Vec<[Option<f64>; 2]>; 2]| {
+            midgame.iter().zip(endgame).map(|(midgame, endgame)| [midgame[0], endgame[1]]).collect()
+        };
+        self.either(node, |new, node| new.current_entries(text, node), join)
+    }
+
+    fn current_entries(&self, text: &str, node: &Node) -> Result<Vec<[Option<f64>; 2]>, Fault> {
         let mut rows = Vec::new();
         self.rows(node, &mut rows)?;
         let places = self.places(node, &rows)?;
@@ -156,7 +206,11 @@ impl NewValues<'_> {
     fn as_entry(&self, node: &Node) -> Option<Entry> {
         match node {
             Node::Number(at) => Some(Entry { numbers: vec![at.clone()], at: at.clone() }),
-            Node::Group { called, nodes, at } => match &nodes[..] {
+            Node::Group { called, nodes, at, .. } => match &nodes[..] {
+                // `Value(5)`, an enumeration's or another type's.
+                [Node::Number(one)] if *called && !self.pair => {
+                    Some(Entry { numbers: vec![one.clone()], at: at.clone() })
+                }
                 [Node::Number(a), Node::Number(b)] if *called || self.pair => {
                     Some(Entry { numbers: vec![a.clone(), b.clone()], at: at.clone() })
                 }
@@ -171,7 +225,10 @@ impl NewValues<'_> {
             rows.push(vec![entry]);
             return Ok(());
         }
-        let Node::Group { nodes, .. } = node else { return Ok(()) };
+        let Node::Group { nodes, called, .. } = node else { return Ok(()) };
+        if nodes.is_empty() && !called {
+            rows.push(Vec::new());
+        }
         let entries: Vec<Option<Entry>> = nodes.iter().map(|node| self.as_entry(node)).collect();
         if entries.iter().all(Option::is_none) {
             return nodes.iter().try_for_each(|node| self.rows(node, rows));

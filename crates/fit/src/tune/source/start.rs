@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::find::Source;
-use super::{at, halves, new_values, only, open, read};
+use super::{halves, new_values, open, places, read};
 use crate::tune::terms::Terms;
 use patzer_io::error::Result;
 
@@ -23,10 +23,9 @@ impl Terms {
             let symbols = term.symbols(&layout);
             let mut pairs = vec![[0.0; 2]; term.shape.len()];
             for (symbol, half) in &symbols {
-                let (file, node) = only(symbol, paths, &sources)?;
                 let zeros = vec![[0; 2]; pairs.len()];
-                let found = new_values(&term, symbol, *half, &zeros).current(&texts[file], &node);
-                let found = found.map_err(|fault| at(&paths[file], &sources[file], fault))?;
+                let new = new_values(&term, symbol, *half, &zeros);
+                let found = places(&new, paths, &sources)?.remove(0).current;
                 for (entry, new) in layout.order(term.shape).into_iter().zip(found) {
                     let halves = new.into_iter().enumerate().filter_map(|(half, value)| Some((half, value?)));
                     halves.for_each(|(half, value)| pairs[entry][half] = value);

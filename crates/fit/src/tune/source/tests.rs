@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
 use super::*;
+
+mod languages;
 use crate::tune::terms::Terms;
 
 /// Patches sources with the start values of terms.
@@ -205,7 +207,7 @@ fn what_does_not_fit_is_refused_with_file_and_line() {
             "int f() { A = S(1, 2); x.A = S(1, 2); }",
             "no declaration of `A` with its values in ",
         ),
-        (pair(""), "x.txt", "int A = S(1, 2);", "is not C, C++, Rust, Java or Python"),
+        (pair(""), "x.txt", "int A = S(1, 2);", "is in no known language by its ending: C, C++ (.c"),
         (pair(""), "x.c", "int A = S(1, ", "line 1: `A`: `the end of the file` is not a number"),
         (
             pair("") + &term("B", "output = { symbol = \"A\" }"),

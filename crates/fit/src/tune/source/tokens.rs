@@ -1,27 +1,8 @@
-//! Tokens of C, C++, Rust, Java and Python, as far as array literals need them: comments and strings are skipped.
+//! Tokens of a source, as far as array literals need them: comments and strings are skipped.
 
 use std::ops::Range;
-use std::path::Path;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    C,
-    Rust,
-    Java,
-    Python,
-}
-
-impl Language {
-    pub fn of(path: &Path) -> Option<Language> {
-        match path.extension()?.to_str()? {
-            "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" | "inc" => Some(Language::C),
-            "rs" => Some(Language::Rust),
-            "java" => Some(Language::Java),
-            "py" => Some(Language::Python),
-            _ => None,
-        }
-    }
-}
+use super::language::Language;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
@@ -52,8 +33,11 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
                 definition = is_definition(rest);
                 (None, if definition { before_name(rest) } else { directive(rest) })
             }
+            [b'#', ..] if language.has_directives() => (None, line(rest)),
+            [b'\\', b'\\', ..] if language == Language::Zig => (Some(TokenKind::Sign(b'"')), line(rest)),
             [b'/', b'/', ..] if language != Language::Python => (None, line(rest)),
             [b'/', b'*', ..] if language != Language::Python => (None, until(rest, 2, b"*/")),
+            [b'`', ..] if language.has_backquotes() => (Some(TokenKind::Sign(b'`')), until(rest, 1, b"`")),
             [quote @ (b'"' | b'\''), ..] => (Some(TokenKind::Sign(*quote)), string(rest, *quote, language)),
             [b'0'..=b'9', ..] => (Some(TokenKind::Number), number(rest, language)),
             [first, ..] if is_word(*first) => (Some(TokenKind::Word), word(rest)),
@@ -129,7 +113,7 @@ fn before_name(rest: &[u8]) -> usize {
 }
 
 fn string(rest: &[u8], quote: u8, language: Language) -> usize {
-    if language == Language::Python && rest.starts_with(&[quote; 3]) {
+    if !matches!(language, Language::C | Language::Rust) && rest.starts_with(&[quote; 3]) {
         return until(rest, 3, &[quote; 3]);
     }
     // A lifetime of Rust, such as `'static`.
