@@ -7,8 +7,9 @@ named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Header {
         Numeric: "patzer_numeric.h", "C and C++: traces by differences, without code that counts; needs patzer_trace.h";
+        NumericRs: "patzer_numeric.rs", "the same for Rust; needs patzer_trace.rs";
         Trace: "patzer_trace.h", "C and C++: reads positions, collects counts, writes traces";
-        TraceRs: "patzer_trace.rs", "the same for Rust";
+        TraceRs: "patzer_trace.rs", "Rust: reads positions, collects counts, writes traces";
     }
 }
 
@@ -16,6 +17,7 @@ impl Header {
     fn text(self) -> &'static str {
         match self {
             Header::Numeric => include_str!("../../examples/traces/patzer_numeric.h"),
+            Header::NumericRs => include_str!("../../examples/traces/patzer_numeric.rs"),
             Header::Trace => include_str!("../../examples/traces/patzer_trace.h"),
             Header::TraceRs => include_str!("../../examples/traces/patzer_trace.rs"),
         }

@@ -31,8 +31,8 @@ use patzer_uci_client::StaticEval;
 /// or C++ does it in its own process.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
-    patzer traces numeric ./engine quiet.epd --params weights.txt              options → traces.txt, traces.toml\n  \
-    patzer traces numeric ./engine quiet.epd --params weights.txt --eval-command \"go depth 1\"\n  \
+    patzer traces numeric ./engine quiet.parquet --params weights.txt              options → traces.txt, traces.toml\n  \
+    patzer traces numeric ./engine quiet.parquet --params weights.txt --eval-command \"go depth 1\"\n  \
     patzer traces numeric --resume                                             go on after an interruption\n  \
     patzer tune traces traces.txt --terms traces.toml -o tuned.txt             fitted, as lines of setoption\n\n\
     --params has the lines that `patzer spsa` reads: name, int|float, value, min, max, c_end, r_end.")]

@@ -138,6 +138,39 @@ fn what_cannot_be_traced_is_said() {
     assert!(said.contains("has no option `King`"), "{said}");
 }
 
+/// Compares traces of the evaluation below with its slopes.
+fn has_the_slopes(traces: &str, positions: &[Chess]) {
+    for (line, position) in traces.lines().zip(positions) {
+        let board = position.board();
+        let beyond = |role| {
+            let of = |color| board.by_piece(shakmaty::Role::of(role, color)).count() as f64;
+            of(shakmaty::Color::White) - of(shakmaty::Color::Black)
+        };
+        let phase = board.knights().count().min(4) as f64 / 4.0;
+        let (knights, turn) = (beyond(shakmaty::Role::Knight), f64::from(position.turn().is_white()));
+        let rooks = beyond(shakmaty::Role::Rook);
+        // The file of terms has all midgame entries of a weight before its endgame entries; halves count twice.
+        let (mg, eg) = (2.0 * phase, 2.0 * (1.0 - phase));
+        let queens = 100.0 * beyond(shakmaty::Role::Queen);
+        let wanted = [
+            beyond(shakmaty::Role::Pawn),
+            mg * knights,
+            eg * knights,
+            mg * rooks,
+            mg * turn,
+            eg * rooks,
+            eg * turn,
+            queens,
+        ];
+        let (counts, _) = parsed(line);
+        for (index, wanted) in wanted.into_iter().enumerate() {
+            let found = counts.get(&index).unwrap_or(&0.0);
+            assert!((found - wanted).abs() < 0.03, "{line}: weight {index}: {wanted}");
+        }
+    }
+    assert_eq!(traces.lines().count(), positions.len());
+}
+
 /// An evaluation whose weights are a plain array, packed pairs, pairs side by side and a number with decimals.
 const ENGINE: &str = r#"
 #include "patzer_numeric.h"
@@ -186,34 +219,7 @@ fn the_header_traces_an_engine_in_its_own_process() {
         assert!(output.status.success(), "{}", error(&output));
         let traces = String::from_utf8(output.stdout).unwrap();
         fs::write(folder.join("t.txt"), &traces).unwrap();
-        for (line, position) in traces.lines().zip(&positions) {
-            let board = position.board();
-            let beyond = |role| {
-                let of = |color| board.by_piece(shakmaty::Role::of(role, color)).count() as f64;
-                of(shakmaty::Color::White) - of(shakmaty::Color::Black)
-            };
-            let phase = board.knights().count().min(4) as f64 / 4.0;
-            let (knights, turn) = (beyond(shakmaty::Role::Knight), f64::from(position.turn().is_white()));
-            let rooks = beyond(shakmaty::Role::Rook);
-            // The file of terms has all midgame entries of a weight before its endgame entries; halves count twice.
-            let (mg, eg) = (2.0 * phase, 2.0 * (1.0 - phase));
-            let queens = 100.0 * beyond(shakmaty::Role::Queen);
-            let wanted = [
-                beyond(shakmaty::Role::Pawn),
-                mg * knights,
-                eg * knights,
-                mg * rooks,
-                mg * turn,
-                eg * rooks,
-                eg * turn,
-                queens,
-            ];
-            let (counts, _) = parsed(line);
-            for (index, wanted) in wanted.into_iter().enumerate() {
-                let found = counts.get(&index).unwrap_or(&0.0);
-                assert!((found - wanted).abs() < 0.03, "{compiler}: {line}: weight {index}: {wanted}");
-            }
-        }
+        has_the_slopes(&traces, &positions);
         let checked = done(folder, "traces check t.txt --terms terms.toml");
         assert!(checked.contains("off by 0.00 centipawns in the mean"), "{checked}");
         let start = fs::read_to_string(folder.join("terms.toml")).unwrap();
@@ -229,4 +235,62 @@ fn the_header_traces_an_engine_in_its_own_process() {
         assert!(source.contains("knight = S(310, -290);"), "{source}");
         assert!(source.contains("rook[2][2] = {{433, 500}, {-3, 0}};"), "{source}");
     }
+}
+
+#[allow(dead_code)]
+#[path = "../../examples/traces/patzer_numeric.rs"]
+mod patzer_numeric;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../examples/traces/patzer_trace.rs"]
+mod patzer_trace;
+
+use patzer_numeric::{Movable, Weight, numeric};
+
+static PAWN: Movable<i16> = Movable::new(90);
+static KNIGHT: Movable<i32> = Movable::new(310 - 280 * 65536);
+static ROOK: Movable<[[i32; 2]; 2]> = Movable::new([[470, 500], [-3, 0]]);
+static QUEEN: Movable<f32> = Movable::new(9.5);
+
+/// The evaluation above.
+fn value(counts: &mut [i32; 6]) -> f64 {
+    let [pawns, knights, rooks, queens, phase, turn] = *counts;
+    let (mg, eg, phase) = (i32::from(*KNIGHT as i16), (*KNIGHT + 0x8000) >> 16, phase.min(4));
+    let tapered = (knights * mg + rooks * ROOK[0][0] + ROOK[1][0] * turn) * phase
+        + (knights * eg + rooks * ROOK[0][1] + ROOK[1][1] * turn) * (4 - phase);
+    f64::from(i32::from(*PAWN) * pawns + tapered / 4 + (100.0 * *QUEEN * queens as f32) as i32)
+}
+
+#[test]
+fn the_file_for_rust_traces_an_engine_in_its_own_process() {
+    let (folder, positions) = folder(60);
+    let folder = folder.path();
+    let terms = folder.join("terms.toml").display().to_string();
+    let weights = [
+        Weight::ints("PAWN", "1", PAWN.at()),
+        Weight::packed("KNIGHT", "1", KNIGHT.at()),
+        Weight::pairs("ROOK", "2", ROOK.at()),
+        Weight::floats("QUEEN", "1", QUEEN.at()),
+    ];
+    let counts = |fen: &str| {
+        let of = |letter| fen.split(' ').next().unwrap().matches(letter).count() as i32;
+        let beyond =
+            [['P', 'p'], ['N', 'n'], ['R', 'r'], ['Q', 'q']].map(|[white, black]| of(white) - of(black));
+        let [pawns, knights, rooks, queens] = beyond;
+        [pawns, knights, rooks, queens, of('N') + of('n'), i32::from(fen.contains(" w "))]
+    };
+    let run = |weights: &[Weight], terms: &str| {
+        let (input, mut output) = (fs::read(folder.join("q.epd")).unwrap(), Vec::new());
+        // SAFETY: the weights are statics that no other thread reads.
+        unsafe { numeric(&input[..], &mut output, Some(terms), weights, counts, value) }.map(|()| output)
+    };
+    let traces = String::from_utf8(run(&weights, &terms).unwrap()).unwrap();
+    has_the_slopes(&traces, &positions);
+    fs::write(folder.join("t.txt"), &traces).unwrap();
+    let checked = done(folder, "traces check t.txt --terms terms.toml");
+    assert!(checked.contains("off by 0.00 centipawns in the mean"), "{checked}");
+    let start = fs::read_to_string(&terms).unwrap();
+    assert!(start.contains("initial = [-280]") && start.contains("initial = [470, -3]"), "{start}");
+    assert!(run(&weights, &terms).unwrap_err().contains("terms.toml"));
+    let wrong = run(&[Weight::ints("ROOK", "3", ROOK.at())], "none.toml").unwrap_err();
+    assert_eq!(wrong, "ROOK has another size than its shape 3");
 }

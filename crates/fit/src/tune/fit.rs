@@ -123,13 +123,13 @@ pub fn fit(
     let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
     let share = if settings.evidence { settings.share_of_new(train.positions) } else { 1.0 };
     best.iter_mut().zip(&start).for_each(|(value, start)| *value = start + share * (*value - start));
-    let exact = losses(k, &best);
     let stretch = settings.keep_scale.then(|| stretch(&objective, &start, &best));
     let scale = stretch.map_or(Scale::Fitted, |stretch| kept_scale(&objective, &best, stretch));
     if let Scale::Kept(factor) = scale {
         best.iter_mut().for_each(|value| *value *= factor);
         k /= factor;
     }
+    let exact = losses(k, &best);
     let mut values = space.values(model, &best);
     if let Scale::Kept(factor) = scale {
         uncounted(model, space).for_each(|slot| values[slot] *= factor);
@@ -235,15 +235,19 @@ fn stretch(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> f64 {
     after / before
 }
 
-/// The factor to the mean absolute evaluation of the start, if it changes no loss.
+/// Largest share of an evaluation that fixed terms and constants may have where its scale is kept: the remainders of
+/// numeric traces, a tempo.
+const OUTSIDE: f64 = 0.05;
+
+/// The factor to the mean absolute evaluation of the start, if it changes the loss little.
 fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
     let (model, space) = (objective.model, objective.space);
-    let halves = space.kept.iter().flat_map(|&feature| model.features[feature].slots);
-    let fixed = halves.map(|slot| &model.slots[slot]).any(|slot| slot.fixed && slot.start != 0.0);
     if model.features.iter().any(|feature| feature.part == EvalPart::Safety) {
         return Scale::Impossible("a non-linear part does not scale");
     }
-    if fixed || objective.traces.chunks.iter().any(|chunk| !chunk.constants.is_empty()) {
+    let [outside, all] =
+        [&vec![0.0; best.len()][..], best].map(|values| objective.mean_absolute_score(values));
+    if outside > OUTSIDE * all {
         return Scale::Impossible("fixed terms and constants do not scale");
     }
     let factor = stretch.recip();

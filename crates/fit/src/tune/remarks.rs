@@ -78,6 +78,15 @@ pub fn remarks(
         let names = named(&bound, |i| format!("{} = {:.0}", name(i), values.after[i]));
         remarks.push(format!("{} weights are at a bound: {names}", bound.len()));
     }
+    let moved = free(&|i, slot| is_implausible(slot.start, values.after[i]));
+    if !moved.is_empty() {
+        let names =
+            named(&moved, |i| format!("{} {:.0} → {:.0}", name(i), model.slots[i].start, values.after[i]));
+        remarks.push(format!(
+            "large values change by more than 40 %: {names}: so do fits to other engines' games and to too few games; \
+             a match decides"
+        ));
+    }
     let Some(errors) = errors else { return remarks };
     for combination in errors.nullspace.iter().take(NAMED) {
         remarks.push(format!("the data cannot tell: {}", describe(model, combination)));
@@ -86,6 +95,11 @@ pub fn remarks(
         remarks.push(format!("and {} more combinations", errors.nullspace.len() - NAMED));
     }
     remarks
+}
+
+/// Tests whether a value of the size of a piece, 100 and more, changes by more than 40 % of it.
+fn is_implausible(start: f64, after: f64) -> bool {
+    start.abs() >= 100.0 && (after - start).abs() > 0.4 * start.abs()
 }
 
 fn prior(evidence: &Evidence, parameters: usize) -> String {

@@ -96,6 +96,16 @@ pub fn describe(model: &Model, direction: &[(usize, f64)]) -> String {
 pub(super) fn table(name: &str) -> String {
     match (name.find('['), name.rfind(']')) {
         (Some(from), Some(to)) => format!("{}{}", &name[..from], &name[to + 1..]),
-        _ => name.to_string(),
+        _ => without_indices(name).to_string(),
+    }
+}
+
+/// `Psqt` of an option's term `Psqt.3.12`.
+fn without_indices(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((array, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => {
+            without_indices(array)
+        }
+        _ => name,
     }
 }

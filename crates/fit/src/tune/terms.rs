@@ -64,11 +64,11 @@ impl Terms {
     }
 
     /// Terms of the options of an engine, each with its name, start value and bounds; their values are written as lines of
-    /// `setoption`.
+    /// `setoption`. Options that are named as entries of one array, `Psqt[3][12]`, share a prior.
     pub fn of_options<'a>(options: impl Iterator<Item = (&'a str, f64, [f64; 2])>) -> Terms {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
         let term = |(option, start, bounds): (&str, f64, [f64; 2])| Term {
-            name: option.chars().map(plain).collect(),
+            name: option.replace('[', ".").replace(']', "").chars().map(plain).collect(),
             kind: TermKind::Single,
             initial: toml::Value::Float(start),
             bounds: Some(bounds),
@@ -285,6 +285,17 @@ fixed = true
                 assert!(!counts || a[half] == b[half].floor(), "{feature}: {a:?} and {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn options_of_one_array_share_the_name_of_their_prior() {
+        let names = ["Psqt[3][12]", "Psqt[3][13]", "Knight value", "Rook2"];
+        let terms = Terms::of_options(names.into_iter().map(|name| (name, 1.0, [-9.0, 9.0])));
+        let found: Vec<&str> = terms.terms.iter().map(|term| term.name.as_str()).collect();
+        assert_eq!(found, ["Psqt.3.12", "Psqt.3.13", "Knight_value", "Rook2"]);
+        let priors: Vec<String> = found.into_iter().map(crate::tune::standard_errors::table).collect();
+        assert_eq!(priors, ["Psqt", "Psqt", "Knight_value", "Rook2"]);
+        Terms::parse(&terms.to_toml().unwrap(), Path::new("x.toml")).unwrap();
     }
 
     #[test]
