@@ -10,7 +10,7 @@
  *     double value(void) { ... }                     its static evaluation in centipawns from White's side, without any cache
  *     patzer_numeric(stdin, stdout, "terms.toml", weights, 3, set, value);
  *
- * The shapes are those of the file of terms: a length, [rows, columns], [planes, rows, columns], "board". What the engine derives
+ * Shapes are written as in the file of terms: a length, [rows, columns], [planes, rows, columns], "board". What the engine derives
  * from its weights when it starts, value() derives again. Every line has the phase 0.5 of 1, in which both halves count twice.
  */
 #ifndef PATZER_NUMERIC_H

@@ -11,7 +11,7 @@
 //! unsafe { numeric(stdin().lock(), stdout().lock(), Some("terms.toml"), &weights, position, value) }.unwrap();
 //! ```
 //!
-//! The shapes are those of the file of terms: a length, `[rows, columns]`, `[planes, rows, columns]`, `board`. What the
+//! Shapes are written as in the file of terms: a length, `[rows, columns]`, `[planes, rows, columns]`, `board`. What the
 //! engine derives from its weights when it starts, `value` derives again. Every line has the phase 0.5 of 1, in which
 //! both halves of a pair count twice.
 

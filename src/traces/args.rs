@@ -34,7 +34,8 @@ pub struct TraceArgs {
 
     /// Start from the values that the terms have in these source files, not from those in the file of terms
     ///
-    /// The files declare the terms by name, in the language of their ending: C, C++, C#, Go, Java, JavaScript, Kotlin, Python, Rust, Swift or Zig.
+    /// The files declare the terms by name, in the language of their ending: C, C++, C#, Go, Java, JavaScript, Kotlin,
+    /// Python, Rust, Swift or Zig.
     #[arg(long, value_name = "FILES", num_args = 1..)]
     pub source: Vec<PathBuf>,
 

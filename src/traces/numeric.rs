@@ -27,11 +27,11 @@ use patzer_uci_client::StaticEval;
 /// Trace an engine whose weights are UCI options, without any code in it
 ///
 /// Each option is moved up and down, and the difference of the static evaluation is its coefficient. The file of terms is
-/// written beside the traces; `patzer tune traces` fits them. docs/traces.md says what this costs, and how an engine in C
-/// or C++ does it in its own process.
+/// written beside the traces; `patzer tune traces` fits them. docs/traces.md says what this costs, and how an engine in C,
+/// C++ or Rust does it in its own process.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
-    patzer traces numeric ./engine quiet.parquet --params weights.txt              options → traces.txt, traces.toml\n  \
+    patzer traces numeric ./engine quiet.parquet --params weights.txt          options → traces.txt, traces.toml\n  \
     patzer traces numeric ./engine quiet.parquet --params weights.txt --eval-command \"go depth 1\"\n  \
     patzer traces numeric --resume                                             go on after an interruption\n  \
     patzer tune traces traces.txt --terms traces.toml -o tuned.txt             fitted, as lines of setoption\n\n\

@@ -40,7 +40,8 @@ pub(super) struct FitTracesArgs {
 
     /// Show the tuned values as a change of these source files; the diff is also in the run's folder
     ///
-    /// The files declare the terms by name, in the language of their ending: C, C++, C#, Go, Java, JavaScript, Kotlin, Python, Rust, Swift or Zig.
+    /// The files declare the terms by name, in the language of their ending: C, C++, C#, Go, Java, JavaScript, Kotlin,
+    /// Python, Rust, Swift or Zig.
     #[arg(long, value_name = "FILES", num_args = 1.., help_heading = "Output")]
     patch: Vec<PathBuf>,
 

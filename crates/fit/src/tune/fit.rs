@@ -123,8 +123,9 @@ pub fn fit(
     let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
     let share = if settings.evidence { settings.share_of_new(train.positions) } else { 1.0 };
     best.iter_mut().zip(&start).for_each(|(value, start)| *value = start + share * (*value - start));
-    let stretch = settings.keep_scale.then(|| stretch(&objective, &start, &best));
-    let scale = stretch.map_or(Scale::Fitted, |stretch| kept_scale(&objective, &best, stretch));
+    let sizes =
+        settings.keep_scale.then(|| [&start, &best].map(|values| objective.mean_absolute_score(values)));
+    let scale = sizes.map_or(Scale::Fitted, |sizes| kept_scale(&objective, &best, sizes));
     if let Scale::Kept(factor) = scale {
         best.iter_mut().for_each(|value| *value *= factor);
         k /= factor;
@@ -154,7 +155,7 @@ pub fn fit(
         evidence,
         share,
         scale,
-        stretch,
+        stretch: sizes.map(|[before, after]| after / before),
     })
 }
 
@@ -229,28 +230,21 @@ fn descend_by_evidence(
     Ok(evidence)
 }
 
-/// Mean absolute evaluation of the best values over that of the start.
-fn stretch(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> f64 {
-    let [before, after] = [start, best].map(|parameters| objective.mean_absolute_score(parameters));
-    after / before
-}
-
 /// Largest share of an evaluation that fixed terms and constants may have where its scale is kept: the remainders of
 /// numeric traces, a tempo.
 const OUTSIDE: f64 = 0.05;
 
-/// The factor to the mean absolute evaluation of the start, if it changes the loss little.
-fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
+/// The factor between the mean absolute evaluations of the best values and of the start, if it changes the loss little.
+fn kept_scale(objective: &Objective<'_>, best: &[f64], [before, after]: [f64; 2]) -> Scale {
     let (model, space) = (objective.model, objective.space);
     if model.features.iter().any(|feature| feature.part == EvalPart::Safety) {
         return Scale::Impossible("a non-linear part does not scale");
     }
-    let [outside, all] =
-        [&vec![0.0; best.len()][..], best].map(|values| objective.mean_absolute_score(values));
-    if outside > OUTSIDE * all {
+    let outside = objective.mean_absolute_score(&vec![0.0; best.len()]);
+    if outside > OUTSIDE * after {
         return Scale::Impossible("fixed terms and constants do not scale");
     }
-    let factor = stretch.recip();
+    let factor = (after / before).recip();
     if !(factor.is_finite() && factor > 0.0) {
         return Scale::Impossible("the evaluation before or after is 0 everywhere");
     }

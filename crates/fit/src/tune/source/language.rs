@@ -16,7 +16,7 @@ pub enum Language {
     Zig,
 }
 
-/// What makes a name with a value a declaration.
+/// The mark that tells a declaration from a use of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declares {
     /// A type before the name.

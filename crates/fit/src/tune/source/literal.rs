@@ -151,8 +151,8 @@ impl Parser<'_> {
             self.next += 1;
         }
         let mut array = self.makes_a_list();
-        while self.peek(0) == Some(TokenKind::Sign(b'[')) && self.lengths().is_some() {
-            (self.next, array) = (self.next + self.lengths().unwrap_or(0), true);
+        while let Some(tokens) = self.lengths() {
+            (self.next, array) = (self.next + tokens, true);
         }
         match self.peek(0) {
             Some(TokenKind::Sign(b'{' | b'(')) => return self.group(!array, from),
@@ -181,9 +181,10 @@ impl Parser<'_> {
             matches!(self.peek(*ahead), Some(TokenKind::Word | TokenKind::Number | TokenKind::Sign(b',')))
         };
         let length = 1 + (1..).take_while(inside).count();
+        let begins = self.peek(0) == Some(TokenKind::Sign(b'['));
         let closed = self.peek(length) == Some(TokenKind::Sign(b']'));
         let opened = matches!(self.peek(length + 1), Some(TokenKind::Sign(b'{' | b'[')));
-        (closed && (length == 1 || opened)).then_some(length + 1)
+        (begins && closed && (length == 1 || opened)).then_some(length + 1)
     }
 
     fn group(&mut self, called: bool, from: usize) -> Result<Node, Fault> {

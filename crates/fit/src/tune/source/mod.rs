@@ -98,7 +98,7 @@ struct Place {
     current: Vec<[Option<f64>; 2]>,
 }
 
-/// The only declaration of a name in the files, or those of equal values of which a build has one.
+/// The declaration of a name in the files: one, or one of equal values in each branch of an `#if`.
 fn places(new: &NewValues<'_>, paths: &[PathBuf], sources: &[Source<'_>]) -> Result<Vec<Place>> {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     for (file, source) in sources.iter().enumerate() {

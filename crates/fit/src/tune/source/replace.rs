@@ -46,8 +46,8 @@ impl NewValues<'_> {
         )
     }
 
-    /// What `read` finds in the entries of a literal, or in both halves of one whose first index is the half: where
-    /// they have names, or where the entries do not fit otherwise.
+    /// Reads the entries of a literal, or both halves of one whose first index is the half: where these have names, or
+    /// where the entries do not fit otherwise.
     fn either<T>(
         &self,
         node: &Node,
