@@ -1,15 +1,23 @@
 //! The cost of one evaluation in play, and of resolving a position, over positions of random games in the order in
-//! which they arose.
+//! which they arose, and of static labels.
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::NO_EP;
 use patzer_chess::rng::Rng;
+use patzer_data::Record;
 use patzer_engine as engine;
 use patzer_engine::leaf_search;
 use patzer_eval::hce::{self, Hce, Trace, Weights};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
 use patzer_eval::{Evaluation, Evaluator};
+use patzer_formats::native::columns::EMPTY;
+use patzer_label::teacher::{Labeller, STATIC_BLOCK, StaticTeacher};
+use patzer_train::random_network_of;
 use shakmaty::{Chess, Position};
 
 fn positions(count: usize) -> Vec<Chess> {
@@ -77,5 +85,51 @@ fn labels(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, evaluation, labels);
+/// Static labels beside the bare evaluations that they hold.
+fn static_labels(criterion: &mut Criterion) {
+    let positions = positions(STATIC_BLOCK);
+    let record = |position: &Chess| Record {
+        board: PackedBoard::pack(position),
+        turn: position.turn(),
+        ep: NO_EP,
+        halfmove: position.halfmoves() as u8,
+        ..EMPTY
+    };
+    let records: Vec<Record> = positions.iter().map(record).collect();
+    let layered = Architecture {
+        activation: Activation::Pairwise,
+        mirror: true,
+        king_buckets: KingBuckets::parse("five").unwrap(),
+        output_buckets: 8,
+        layers: vec![16, 32],
+        first_layer_bits: 8,
+        ..Architecture::plain(1024)
+    };
+    let random = |architecture| random_network_of(&architecture, 1).unwrap();
+    let networks = [
+        ("embedded", Network::embedded()),
+        ("(768->512)x2", random(Architecture::plain(512))),
+        ("(768->1024)x2", random(Architecture::plain(1024))),
+        ("(5x768hm->1024)x2, layers", random(layered)),
+    ];
+    let mut group = criterion.benchmark_group("static");
+    group.throughput(Throughput::Elements(records.len() as u64));
+    for (name, network) in networks {
+        let network = Arc::new(network);
+        let mut nnue = Nnue::new(network.clone());
+        group.bench_function(format!("{name}, bare"), |bench| {
+            bench
+                .iter(|| positions.iter().map(|position| nnue.evaluate(black_box(position), 0)).sum::<i32>());
+        });
+        let evaluation = Evaluation::Nnue(network);
+        let mut labeller = StaticTeacher { evaluation: &evaluation, resolve: false }.labeller();
+        let halt = AtomicBool::new(false);
+        group.bench_function(format!("{name}, labels"), |bench| {
+            bench.iter(|| labeller.block(0, black_box(&records), &halt, &|_| ()).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, evaluation, labels, static_labels);
 criterion_main!(benches);

@@ -1,5 +1,9 @@
+mod judge;
+mod progress;
 mod tables;
 mod teacher;
+mod teacher_args;
+mod verify;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,13 +24,14 @@ use patzer_io::number::{counted, rate};
 use patzer_prepare::labelled_cache::label_file;
 use patzer_prepare::leaf::{Method, Settings};
 
-/// Resolve positions to the quiet leaf of a search, or give them the scores of another engine
+/// Resolve positions to the quiet leaf of a search, or give them the scores of another engine or network
 ///
 /// The leaf is the end of the principal variation of the engine's own quiescence search: a position that a static
 /// evaluation can judge.
 ///
 /// With --engine, a UCI engine searches each position; its score and depth replace those of the dataset, and its best
-/// move and win/draw/loss are added. With --tb, endgame tables correct results and scores. Neither looks for leaves.
+/// move and win/draw/loss are added. With --static, each position gets the static evaluation of a network or weights file
+/// instead, millions an hour. With --tb, endgame tables correct results and scores. None of them looks for leaves.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
@@ -34,6 +39,9 @@ use patzer_prepare::leaf::{Method, Settings};
     patzer label --eval new.nnue -o relabelled.parquet\n  \
     patzer label --engine \"cmd=stockfish option.Hash=16\" --nodes 1000    by another engine → rescored.parquet\n  \
     patzer label --engine cmd=./lc0 --movetime 50 --concurrency 2\n  \
+    patzer label --eval big.nnue --static  the static evaluation of a network → rescored.parquet\n  \
+    patzer label --scores-from lichess.jsonl.zst  the scores that a file has of the same positions → rescored.parquet\n  \
+    patzer label --verify 0.1% shard3.parquet --eval big.nnue --static   are its labels those of this network?\n  \
     patzer label --resume                  go on after an interruption\n  \
     patzer label --tb syzygy/ --tb-game    results and scores by endgame tables\n\n\
     docs/teachers.md says what is stored, what a resumed run repeats, and what it costs.")]
@@ -52,7 +60,7 @@ pub struct LabelArgs {
     input: InputFormat,
 
     /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or
-    /// rescored.parquet with --engine or --tb]
+    /// rescored.parquet with --engine, --static or --tb]
     #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     output: Option<PathBuf>,
@@ -80,7 +88,7 @@ pub struct LabelArgs {
 
     #[command(flatten)]
     #[serde(flatten)]
-    teacher: teacher::TeacherArgs,
+    teacher: teacher_args::TeacherArgs,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -98,6 +106,11 @@ impl LabelArgs {
 
     fn target(&self, ui: &Ui) -> Target {
         Target { format: self.format, notices: ui.notices.clone(), ..Target::default() }
+    }
+
+    /// The labelled dataset to verify.
+    fn labelled(&self) -> PathBuf {
+        if self.given.has("data") { self.data.clone() } else { "rescored.parquet".into() }
     }
 
     fn output(&self) -> PathBuf {
@@ -137,6 +150,9 @@ impl fmt::Display for LabelResult {
 
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen()?;
+    if let Some(share) = args.teacher.verify {
+        return verify::run(args, share, ui);
+    }
     if args.teacher.is_asked() {
         return teacher::run(args, ui);
     }

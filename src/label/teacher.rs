@@ -1,83 +1,26 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use clap::ArgGroup;
-use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::LabelArgs;
+use super::judge::{Judge, JudgeConditions};
+use super::progress::{Show, Speed};
 use super::tables::Changed;
 use crate::given;
 use crate::prepare::check_new_output;
-use crate::ui::{LINES, warn};
-use crate::{Error, Result, Status, Ui, interrupt, program};
+use crate::{Error, Result, Status, Ui};
+use patzer_data::{DataFile, Record, flags};
 use patzer_fit::wdl::scale::{Scale, ScaleSample};
 use patzer_formats::metadata::Shard;
 use patzer_io::Earlier;
-use patzer_io::number::{grouped, per_hour};
+use patzer_io::number::{counted, grouped, per_hour};
 use patzer_io::{Printable, is_stream};
 use patzer_label::tables::TableCounts;
-use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_block};
-use patzer_match::conditions::PlayerConditions;
+use patzer_label::teacher::{self, Answers, Counts, Cut, Journal, KnownAnswers};
 use patzer_match::journal::Key;
-use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Analyst, Control, Spec, Time};
-use patzer_pgn::Factor;
-
-#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(next_help_heading = "Teacher", group = ArgGroup::new("asked").args(["engine", "resume"]).multiple(true))]
-pub struct TeacherArgs {
-    /// A UCI engine that searches each position: "cmd=stockfish option.Hash=16", with the keys of `match --engine`
-    #[arg(long, value_name = "SPEC")]
-    pub engine: Option<String>,
-
-    /// Milliseconds a position
-    #[arg(long, value_name = "MS", requires = "asked", conflicts_with_all = ["depth", "nodes"], value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    movetime: Option<u64>,
-
-    /// Engines at the same time; the result does not depend on it unless time limits the searches
-    /// [default: --threads, divided by the engine's own]
-    #[arg(long, value_name = "N", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    concurrency: Option<u32>,
-
-    /// Factor for all scores but mates, such as 0.1 for an engine that says thousandths of a pawn [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "asked")]
-    score_scale: Option<Factor>,
-
-    /// Positions that an engine searches before it forgets them (ucinewgame) [default: 64, fewer with long searches]
-    #[arg(long, value_name = "N", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=65_536), hide_short_help = true)]
-    block: Option<u32>,
-
-    /// Label only the I-th of N pieces; `data merge` joins them to the bytes of the whole
-    #[arg(long, value_name = "I/N", requires = "asked", hide_short_help = true)]
-    shard: Option<Shard>,
-
-    /// Seconds for a search beyond --movetime; an engine that takes longer is started again
-    #[arg(long, value_name = "S", requires = "asked", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
-    stall_timeout: u64,
-
-    /// Resume the unfinished run of the output; options not given are taken from its journal
-    #[arg(long)]
-    #[serde(skip)]
-    resume: bool,
-
-    /// Start over where an unfinished run lies; without this it stops
-    #[arg(long, requires = "asked", conflicts_with = "resume")]
-    #[serde(skip)]
-    overwrite: bool,
-}
-
-impl TeacherArgs {
-    pub fn is_asked(&self) -> bool {
-        self.engine.is_some() || self.resume
-    }
-
-    fn score_scale(&self) -> f64 {
-        self.score_scale.map_or(1.0, |Factor(factor)| factor)
-    }
-}
 
 #[derive(Debug, Serialize)]
 struct TeacherResult {
@@ -90,8 +33,11 @@ struct TeacherResult {
     no_scale: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tables: Option<TableCounts>,
-    /// Positions that this run searched.
+    /// Positions that this run searched or evaluated.
     searched: u64,
+    /// The answers are static evaluations.
+    #[serde(skip)]
+    without_search: bool,
     seconds: f64,
     positions_per_hour: f64,
     #[serde(serialize_with = "patzer_io::path_text")]
@@ -100,13 +46,16 @@ struct TeacherResult {
 
 impl fmt::Display for TeacherResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { positions, scored, mates, no_score, failed, no_move, restarts } = self.counts;
+        let Counts { positions, joined, scored, mates, no_score, failed, no_move, restarts } = self.counts;
         let output = Printable(self.output.display());
         writeln!(f, "labelled   {} positions → {output}", grouped(positions))?;
         writeln!(f, "teacher    {}", Printable(&self.teacher))?;
         writeln!(f, "scored     {}, {} of them mates", grouped(scored), grouped(mates))?;
+        if joined > 0 {
+            writeln!(f, "joined     {} of the scores", grouped(joined))?;
+        }
         for (count, what) in [
-            (no_score, "without a score: the engine said none"),
+            (no_score, "without a score: none was said"),
             (failed, "without a score: the engine crashed or hung twice"),
             (no_move, "without a best move: the engine said no legal one"),
         ] {
@@ -124,8 +73,9 @@ impl fmt::Display for TeacherResult {
         if let Some(tables) = &self.tables {
             write!(f, "{}", Changed(tables))?;
         }
-        let (searched, speed) = (grouped(self.searched), grouped(self.positions_per_hour as u64));
-        writeln!(f, "searched   {searched} in {:.1} s, {speed} an hour", self.seconds)
+        let (searched, speed) = (grouped(self.searched), Speed(self.positions_per_hour, self.without_search));
+        let did = if self.without_search { "evaluated" } else { "searched" };
+        writeln!(f, "{did:<9}  {searched} in {:.1} s, {speed}", self.seconds)
     }
 }
 
@@ -136,7 +86,8 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
             let journal = Journal::path_of(&args.output());
             let stored: Stored =
                 serde_json::from_value(stored).map_err(|e| Error::data(&journal, e.to_string()))?;
-            if args.teacher.engine.is_none() && !stored.is_of_user() {
+            let runs_program = stored.settings.get("engine").is_some_and(|engine| !engine.is_null());
+            if args.teacher.engine.is_none() && runs_program && !stored.is_of_user() {
                 let reason =
                     "was not written by this user on this machine; --engine names the program to run";
                 return Err(Error::data(journal, reason));
@@ -145,7 +96,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
                 .map_err(|e| Error::data(journal, e.to_string()))?;
             label(&args.given.replace(arguments)?, ui)
         }
-        None if args.teacher.engine.is_none() => {
+        None if !args.teacher.starts() => {
             let reason = "has no unfinished run to resume; `patzer label --engine SPEC` starts one";
             Err(Error::data(args.output(), reason))
         }
@@ -180,26 +131,23 @@ impl Stored {
 fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
     check(args, &output, ui)?;
-    let spec = program::spec("--engine", given.engine.as_deref().unwrap_or_default())?;
-    let participant = participant(args, &spec)?;
-    let control = participant.time_settings.control;
-    let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
-    let first = teacher::start(&participant, interrupt::flag());
-    let first = first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?;
+    let judge = Judge::load(args, ui)?;
+    let size = judge.block(given);
     let options = args.options(ui);
     let data = args.data(&options);
     let rows = teacher::rows(data)?;
     let cut = Cut::new(rows, size, given.shard);
     let conditions = Conditions {
         patzer: env!("CARGO_PKG_VERSION"),
-        // By the name that the engine says of itself.
-        engine: PlayerConditions { name: name(&participant, &first), ..participant.conditions() },
+        judge: judge.conditions(),
+        from: digests(&given.scores_from)?,
         block: size,
         positions: rows,
         shard: given.shard,
     };
     let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
-    let described = describe(given, &spec, &participant, &first, size);
+    let described = judge.describe(given);
+    let known = known(args, (data, &cut), ui)?;
     let mut tables = args.tables(ui)?;
     let mut metadata = data.open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
@@ -209,24 +157,18 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let arguments = Stored::new(given::settings(args)?);
     let arguments = serde_json::to_value(arguments).map_err(|e| Error::internal(e.to_string()))?;
     let mut journal = Journal::open(&output, &conditions, &arguments, &cut, earlier)?;
-    let teacher = Teacher {
-        concurrency: program::at_once(given.concurrency, &participant),
-        restart: spec.restart.unwrap_or(false),
-        participant: &participant,
-        control,
-    };
     let (before, start) = (journal.answered(), Instant::now());
-    ui.note(format!("{described}, {} at the same time", teacher.concurrency));
+    ui.note(format!("{described}, {}", judge.at_once(given)));
     if before > 0 {
         ui.note(format!("{}: resuming after {} positions", output.display(), grouped(before)));
     }
     if journal.damaged() > 0 {
         let (path, bytes) = (Journal::path_of(&output), grouped(journal.damaged()));
-        ui.warn(format!("{}: {bytes} bytes are damaged; their positions are searched again", path.display()));
+        ui.warn(format!("{}: {bytes} bytes are damaged; their positions are asked again", path.display()));
     }
-    let mut show = Show::new(before, cut.positions, ui);
-    let flag = interrupt::flag();
-    let searched = teacher::search(&teacher, data, &cut, first, &mut journal, flag, &mut |e| show.see(&e));
+    let without_search = !judge.searches();
+    let mut show = Show::new(before, cut.positions, without_search, ui);
+    let searched = judge.label(given, &known, (data, &cut), &mut journal, &mut |e| show.see(&e));
     show.finish();
     if let Err(error) = searched {
         // Without an answer there is nothing to go on with.
@@ -240,11 +182,23 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let seconds = start.elapsed().as_secs_f64();
     let searched = journal.answered() - before;
     let mut sample = ScaleSample::new(metadata.lacks);
-    let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
+    let mut in_check = 0u64;
+    let mut see = |records: &[Record]| {
+        for record in records {
+            sample.add(record);
+            in_check += u64::from(record.has(flags::IN_CHECK));
+        }
+    };
     let target = args.target(ui);
     let to = (output.as_path(), &target, &metadata);
-    let (counts, written) =
-        teacher::write(data, &cut, &journal, given.score_scale(), to, tables.as_mut(), &mut see)?;
+    let answers = Answers { journal: &journal, unit: given.score_scale(), searched: !without_search };
+    let (counts, written) = teacher::write(data, &cut, &answers, to, tables.as_mut(), &mut see)?;
+    if without_search && !given.resolve && in_check > 0 {
+        ui.warn(format!(
+            "{}, where a static evaluation says little; --resolve searches on",
+            in_checks(in_check)
+        ));
+    }
     if let Some(warning) = written.warning(&output, target.format(&output)?) {
         ui.warn(warning);
     }
@@ -257,6 +211,7 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         scale: scale.ok(),
         tables: tables.map(|tables| tables.counts()),
         searched,
+        without_search,
         seconds,
         positions_per_hour: per_hour(searched, seconds),
         output,
@@ -266,131 +221,51 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
 
 fn check(args: &LabelArgs, output: &Path, ui: &Ui) -> Result<()> {
     if args.data == Path::new("-") || is_stream(&args.data) {
-        return Err(Error::data(&args.data, "cannot be read twice, as --engine does; name a file"));
+        return Err(Error::data(&args.data, "cannot be read twice, as a teacher does; name a file"));
     }
     if output == Path::new("-") || is_stream(output) {
-        return Err(Error::usage("--engine needs a file as its output: name one with -o"));
+        return Err(Error::usage("a teacher needs a file as its output: name one with -o"));
     }
     args.target(ui).format(output)?;
-    check_new_output(output, [&args.data], "inputs")
+    let inputs = [&args.data, &args.eval].into_iter().chain(&args.teacher.scores_from);
+    check_new_output(output, inputs, "inputs")
 }
 
-fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
-    let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
-    let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
-    let stall = Duration::from_secs(args.teacher.stall_timeout);
-    let mut defaults = Defaults::for_positions(control, stall);
-    defaults.listen.warn = Some(warn);
-    let participant = Participant::load(spec, &defaults)?;
-    if !participant.is_program() {
-        let reason =
-            "is an evaluation, not a program; `label --eval` with --nodes and --rescore searches with it";
-        return Err(Error::data(&spec.cmd, reason));
+/// The scores of the files of `--scores-from`.
+fn known(args: &LabelArgs, (data, cut): (DataFile<'_>, &Cut), ui: &Ui) -> Result<KnownAnswers> {
+    let options = ui.read_options(None);
+    let files: Vec<DataFile> =
+        args.teacher.scores_from.iter().map(|path| DataFile { path, options: &options }).collect();
+    let known = ui.with_progress("joining", 0, |bar| {
+        KnownAnswers::read(&files, data, cut, &mut |positions| bar.inc(positions))
+    })?;
+    if known.is_empty() && !files.is_empty() {
+        ui.warn("no position has a score in the files of --scores-from");
     }
-    if participant.time_settings.control.is_unlimited() {
-        return Err(Error::usage("--engine needs a limit: add --nodes, --depth or --movetime"));
-    }
-    Ok(participant)
+    Ok(known)
 }
 
-fn name<'a>(participant: &'a Participant, engine: &'a Analyst) -> &'a str {
-    engine.name().unwrap_or(&participant.name)
+fn digests(files: &[PathBuf]) -> Result<Vec<Option<String>>> {
+    let digest = |path: &PathBuf| patzer_io::sampled_digest(path).map_err(|e| Error::io(path, e));
+    files.iter().map(digest).collect()
+}
+
+/// `3 positions are in check`.
+fn in_checks(count: u64) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!("{} {are} in check", counted(count, "position"))
 }
 
 /// Conditions that decide the answers, as the journal keeps it.
 #[derive(Serialize)]
 struct Conditions<'a> {
     patzer: &'static str,
-    engine: PlayerConditions<'a>,
+    #[serde(flatten)]
+    judge: JudgeConditions<'a>,
+    /// Sampled digests of the files whose scores are taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    from: Vec<Option<String>>,
     block: usize,
     positions: u64,
     shard: Option<Shard>,
-}
-
-/// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64 positions`.
-fn describe(
-    given: &TeacherArgs,
-    spec: &Spec,
-    participant: &Participant,
-    engine: &Analyst,
-    size: usize,
-) -> String {
-    let options: Vec<String> = spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
-    let positions = if size == 1 { "position".to_string() } else { format!("{size} positions") };
-    let unit = match given.score_scale() {
-        1.0 => String::new(),
-        unit => format!(", {unit} centipawns a unit"),
-    };
-    let (name, control) = (name(participant, engine), participant.time_settings.control);
-    format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
-}
-
-/// Hours, minutes and seconds.
-fn clock(seconds: f64) -> String {
-    let seconds = seconds as u64;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-/// Troubles shown one by one.
-const SHOWN: u64 = 10;
-
-/// Progress with positions an hour and the remaining time, and the first troubles.
-struct Show<'a> {
-    ui: &'a Ui,
-    bar: ProgressBar,
-    before: u64,
-    all: u64,
-    start: Instant,
-    line: Instant,
-    troubles: u64,
-}
-
-impl Show<'_> {
-    fn new(before: u64, all: u64, ui: &Ui) -> Show<'_> {
-        let (bar, now) = (ui.progress("searching", all), Instant::now());
-        bar.set_position(before);
-        bar.reset_eta();
-        Show { ui, bar, before, all, start: now, line: now, troubles: 0 }
-    }
-
-    fn see(&mut self, event: &Event) {
-        match event {
-            Event::Answered(answered) => self.answered(*answered),
-            Event::Trouble(text) => {
-                self.troubles += 1;
-                if self.troubles <= SHOWN {
-                    self.bar.suspend(|| self.ui.warn(text));
-                }
-            }
-        }
-    }
-
-    fn answered(&mut self, answered: u64) {
-        if self.bar.position() != answered {
-            self.bar.set_position(answered);
-        }
-        if self.line.elapsed() < if self.bar.is_hidden() { LINES } else { LINES / 50 } {
-            return;
-        }
-        self.line = Instant::now();
-        let (new, seconds) = (answered - self.before, self.start.elapsed().as_secs_f64());
-        let speed = grouped(per_hour(new, seconds) as u64);
-        if !self.bar.is_hidden() {
-            return self.bar.set_message(format!("{speed} an hour"));
-        }
-        let left = match new {
-            0 => String::new(),
-            new => format!(", {} left", clock(seconds / new as f64 * (self.all - answered) as f64)),
-        };
-        let (answered, all) = (grouped(answered), grouped(self.all));
-        self.ui.note(format!("{answered} of {all} positions, {speed} an hour{left}"));
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-        if self.troubles > SHOWN {
-            self.ui.warn(format!("{} more such positions", grouped(self.troubles - SHOWN)));
-        }
-    }
 }

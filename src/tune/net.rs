@@ -32,7 +32,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
     let mut run = Run::new(args, &folder, ui)?;
     // The number before filters is often known at once; filters may still leave fewer.
     if args.recipe.is_none()
-        && patzer_prepare::known_count(&args.selection(&recipe, ui))?.is_some_and(|rows| rows < FEW as u64)
+        && patzer_prepare::known_count(&args.selection(&recipe, ui)?)?.is_some_and(|rows| rows < FEW as u64)
     {
         recipe = small(args, &recipe, ui)?;
         run.small = true;
@@ -111,7 +111,8 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
 fn check_recipe_files(args: &NetArgs, recipe: &Settings) -> Result<()> {
     let stages = stages(recipe)?;
     let read = |stage: &Settings| {
-        let files = stage.data.iter().chain(&stage.validation_data).chain(&stage.start);
+        let networks = stage.start.iter().chain(&stage.teacher);
+        let files = stage.data.iter().chain(&stage.validation_data).chain(networks);
         files.cloned().collect::<Vec<PathBuf>>()
     };
     let inputs: Vec<PathBuf> = stages.iter().flat_map(read).collect();
@@ -140,7 +141,7 @@ fn train(
     if validation.is_empty() {
         validation.clone_from(&stage.validation_data);
     }
-    let data = TrainingData::read(&args.selection(stage, ui), &validation, split, stage, &reporter(ui))?;
+    let data = TrainingData::read(&args.selection(stage, ui)?, &validation, split, stage, &reporter(ui))?;
     if let Some(note) = data.score_note() {
         ui.note(note);
     }

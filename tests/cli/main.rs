@@ -52,6 +52,7 @@ mod selfplay;
 mod skip;
 mod sprt;
 mod spsa;
+mod static_labels;
 mod studies;
 mod tables;
 mod teacher;

@@ -57,6 +57,32 @@ fn moves_alone_are_enough_to_learn_from() {
 }
 
 #[test]
+fn a_teacher_that_labels_while_it_is_read_gives_the_network_of_static_labels() {
+    let folder = folder();
+    done(folder.path(), "label --static --eval default -o taught.parquet");
+    for data in ["", "--set superbatch=1000 --set buffer=500"] {
+        let run = |file: &str, more: &str| {
+            tuned(
+                &folder,
+                &format!("{file}.parquet --no-resolve --epochs 2 --wdl 0.3 -o {file}.nnue {data} {more}"),
+            )
+        };
+        let read = run("positions", "--set teacher=default");
+        let file: Value =
+            serde_json::from_str(&fs::read_to_string(folder.path().join("runs/positions/run.json")).unwrap())
+                .unwrap();
+        assert_eq!(file["teacher"]["sha256"], "default");
+        let taught = run("taught", "");
+        for key in ["k", "train_loss", "validation_loss", "quantisation"] {
+            assert_eq!(read[key], taught[key], "{data} {key}");
+        }
+        assert_ne!(run("positions", "")["validation_loss"], read["validation_loss"]);
+    }
+    assert!(fault(&folder, "--set teacher=default-hce").contains("default-hce: is not a network"));
+    assert!(fault(&folder, "--set teacher=none.nnue").contains("none.nnue"));
+}
+
+#[test]
 fn a_wdl_head_learns_chances_and_plays() {
     let folder = folder();
     let recipe =

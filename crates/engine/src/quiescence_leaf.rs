@@ -19,6 +19,9 @@ pub trait LeafSearch: Send {
     /// The leaf of a position, with its static evaluation in centipawns from its side to move or a mate
     /// score; `None` if the leaf is a stalemate.
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
+
+    /// The score of the quiescence search for the side to move, in centipawns or a mate score.
+    fn quiescence_score(&mut self, position: &Chess) -> Score;
 }
 
 /// A search for quiescence leaves with this evaluation.
@@ -50,6 +53,10 @@ impl<E: Evaluator> LeafSearch for LeafSearcher<E> {
             return leaf.is_check().then(|| (leaf, mated_in(0)));
         }
         Some((leaf, score))
+    }
+
+    fn quiescence_score(&mut self, position: &Chess) -> Score {
+        self.best_line(&Node::root(position, 0)).score
     }
 }
 
@@ -146,7 +153,11 @@ mod tests {
             let mut plain = engine(&evaluation, 1).unwrap();
             let mut fast = leaf_search(&evaluation);
             along_random_games(6, games, 150, |position| {
-                assert_eq!(fast.quiescence_leaf(position), plain.quiescence_leaf(position), "{position:?}");
+                let leaf = fast.quiescence_leaf(position);
+                assert_eq!(leaf, plain.quiescence_leaf(position), "{position:?}");
+                let Some((leaf, score)) = leaf.filter(|(_, score)| !is_mate(*score)) else { return };
+                let score = if leaf.turn() == position.turn() { score } else { -score };
+                assert_eq!(fast.quiescence_score(position), score, "{position:?}");
             });
         }
     }

@@ -391,9 +391,16 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
 }
 
 pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
-    match path.to_str().and_then(Evaluation::embedded) {
-        Some(evaluation) => Ok(evaluation),
-        None => patzer_io::parse(path, limit_of, Evaluation::parse),
+    Ok(load_with_digest(path)?.0)
+}
+
+/// Loads an evaluation with the SHA-256 of its file, or the name of a built-in one.
+pub fn load_with_digest(path: &Path) -> Result<(Evaluation, String)> {
+    match path.to_str().and_then(|name| Some((Evaluation::embedded(name)?, name.to_string()))) {
+        Some(embedded) => Ok(embedded),
+        None => patzer_io::parse(path, limit_of, |bytes| {
+            Evaluation::parse(bytes).map(|evaluation| (evaluation, io::sha256(bytes)))
+        }),
     }
 }
 

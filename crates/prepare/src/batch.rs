@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::account::Account;
+use super::network_teacher::NetworkTeacher;
 use super::offer::{MakeItem, Offer, Take};
 use super::split::Split;
 use crate::leaf::fit_target;
@@ -54,6 +55,7 @@ pub struct BatchRules<'a, T> {
     pub split: Split,
     pub pass: u64,
     pub resolved: bool,
+    pub teacher: Option<&'a NetworkTeacher>,
     pub make: &'a MakeItem<'a, T>,
     /// Receives each file once it is read.
     pub ended: &'a (dyn Fn(&OpenFile) + Sync),
@@ -62,6 +64,9 @@ pub struct BatchRules<'a, T> {
 impl<T: Copy + Send> BatchRules<'_, T> {
     /// Judges the records of a batch; `grouped` gives the group of one, and whether that is a game.
     pub fn apply(&self, batch: &mut Batch<T>, grouped: impl Fn(&Record) -> (u64, bool) + Sync) {
+        if let Some(teacher) = self.teacher {
+            teacher.score(&mut batch.records, self.resolved);
+        }
         let verdict = |record: &mut Record| {
             if !self.resolved {
                 record.leaf = None;

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use super::network_teacher::NetworkTeacher;
 use super::split::Split;
 use patzer_data::Metadata;
 use patzer_data::filter::Pipeline;
@@ -22,6 +23,8 @@ pub struct DataSelection {
     pub resolve: bool,
     /// Fail at the first malformed line of text instead of counting them.
     pub strict: bool,
+    /// Gives the scores in place of the data's.
+    pub teacher: Option<NetworkTeacher>,
     /// Number of the pass over the data, from 0: random filters draw again in each.
     pub pass: u64,
 }
@@ -50,6 +53,7 @@ impl DataSelection {
             filters: &self.filters,
             filter_set: &self.filter_set,
             resolved: self.resolve,
+            teacher: self.teacher.as_ref(),
             split,
         }
     }
@@ -67,6 +71,8 @@ pub struct RunInputs<'a> {
     filters: &'a [String],
     filter_set: &'a [String],
     resolved: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teacher: Option<&'a NetworkTeacher>,
     split: Split,
 }
 

@@ -76,14 +76,19 @@ fn read_files<T: Copy + Send>(
             report(Event::TextInBlock(path));
         }
         match is_text {
-            true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path, file)?,
+            true if !data.resolve && data.filters.is_empty() && data.teacher.is_none() => {
+                stream.fast_lines(path, file)?
+            }
             true => stream.lines(path, file)?,
             false => {
                 open.push(stream.open(path, file)?);
                 match interleave {
                     None => stream.batches(&mut open)?,
                     Some(columns) if data.filters.is_empty() => {
-                        let columns = columns.and(Projection::GAME);
+                        // A teacher may see the clock.
+                        let clock =
+                            data.teacher.as_ref().map_or(Projection::GAME, |_| Projection::of(&["halfmove"]));
+                        let columns = columns.and(Projection::GAME).and(clock);
                         open.iter_mut().for_each(|open| open.reader.project(columns));
                     }
                     Some(_) => {}
@@ -202,8 +207,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                 });
             }
         };
-        let pass = self.data.pass;
-        let rules = BatchRules { filters, split, pass, resolved, make: self.make, ended: &ended };
+        let (pass, teacher) = (self.data.pass, self.data.teacher.as_ref());
+        let rules = BatchRules { filters, split, pass, resolved, teacher, make: self.make, ended: &ended };
         let (mut batch, mut ahead) = (Batch::new(0), Batch::new(0));
         let mut more = ahead.read(files, &rules)?;
         while more {
@@ -283,8 +288,9 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             return Err(interrupt::error());
         }
         let (filters, mut seen) = self.pipeline.halves();
-        let (split, pass) = (self.split, self.data.pass);
-        let rules = BatchRules { filters, split, pass, resolved, make: self.make, ended: &|_| {} };
+        let (split, pass, teacher) = (self.split, self.data.pass, self.data.teacher.as_ref());
+        let (make, ended) = (self.make, &|_: &OpenFile| {});
+        let rules = BatchRules { filters, split, pass, resolved, teacher, make, ended };
         rules.apply(batch, |record| (line_group(record), false));
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();

@@ -132,6 +132,20 @@ impl Nnue {
         self.evaluate_in(bucket, (board, halfmoves), side, ply)
     }
 
+    /// [`Nnue::evaluate_board`] with win, draw and loss probability for the side to move, where the network has a WDL
+    /// head.
+    pub fn evaluate_with_chances(
+        &mut self,
+        board: &Board,
+        halfmoves: u8,
+        side: Color,
+    ) -> (Score, Option<[f64; 3]>) {
+        let bucket = self.bucket(board);
+        let score = self.evaluate_in(bucket, (board, halfmoves), side, 0);
+        // The evaluation has left the outputs of the first further layer.
+        (score, self.network.chances(&self.network.outputs[bucket], &self.first))
+    }
+
     #[inline]
     pub fn bucket(&self, board: &Board) -> usize {
         let by = match self.network.architecture().output_by {
@@ -274,6 +288,30 @@ mod tests {
         assert!(several.with_buckets(&no_king_buckets).is_none());
         let wider = Architecture { hidden: 25, ..buckets };
         assert!(one.network().with_buckets(&wider).is_none());
+    }
+
+    #[test]
+    fn the_chances_have_the_expected_score_of_the_evaluation() {
+        let mut heads = 0;
+        for (seed, architecture) in shapes().iter().enumerate() {
+            let network = Arc::new(random_of(architecture, seed as u64));
+            let k = f64::from(network.weights().wdl_k.unwrap_or(0)) / wdl_head::K_UNIT;
+            let mut nnue = Nnue::new(network);
+            along_random_games(2, 5, 60, |position| {
+                let (board, side) = (position.board(), position.turn());
+                let (score, chances) = nnue.evaluate_with_chances(board, halfmoves(position), side);
+                assert_eq!(score, nnue.evaluate(position, 0), "{architecture}");
+                assert_eq!(chances.is_some(), architecture.wdl_head);
+                let Some([win, draw, loss]) = chances else { return };
+                heads += 1;
+                assert!((win + draw + loss - 1.0).abs() < 1e-9);
+                let expected = 1.0 / (1.0 + (-k * f64::from(score) / f64::from(units::SCALE)).exp());
+                // The score is rounded to a centipawn.
+                let error = (win + draw / 2.0 - expected).abs();
+                assert!(error < 0.3 * k / f64::from(units::SCALE), "{architecture}: {error}");
+            });
+        }
+        assert!(heads > 100, "{heads}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 
 /// Positions that the fit takes at most; of more it takes every second, every fourth, …
-const MOST: usize = 1 << 22;
+const MOST: usize = 1 << 20;
 
 /// Scored positions, each with its result and its game.
 pub struct ScaleSample {

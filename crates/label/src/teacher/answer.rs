@@ -10,6 +10,7 @@ pub const BYTES: usize = 12;
 
 const SCORED: u8 = 1;
 const FAILED: u8 = 2;
+const JOINED: u8 = 4;
 
 /// Value of `win` without shares.
 const NO_WDL: u16 = u16::MAX;
@@ -24,11 +25,13 @@ pub struct Answer {
     pub wdl: Option<Wdl>,
     /// The engine crashed or hung, twice.
     pub failed: bool,
+    /// Taken from a file, in centipawns whatever the teacher's unit is.
+    pub joined: bool,
 }
 
 impl Answer {
     pub const FAILED: Answer =
-        Answer { score: None, depth: 0, best: PackedMove::NONE, wdl: None, failed: true };
+        Answer { score: None, depth: 0, best: PackedMove::NONE, wdl: None, failed: true, joined: false };
 
     pub fn of(analysis: &Analysis) -> Answer {
         let Analysis { info, best } = analysis;
@@ -38,12 +41,14 @@ impl Answer {
             best: best.as_ref().map_or(PackedMove::NONE, |&m| PackedMove::pack(m)),
             wdl: info.wdl.filter(|_| info.score.is_some()).map(|[win, draw, _]| Wdl { win, draw }),
             failed: false,
+            joined: false,
         }
     }
 
     pub fn write(&self, out: &mut Vec<u8>) {
-        let Answer { score, depth, best, wdl, failed } = *self;
-        out.push(if score.is_some() { SCORED } else { 0 } | if failed { FAILED } else { 0 });
+        let Answer { score, depth, best, wdl, failed, joined } = *self;
+        let bit = |bit, set| if set { bit } else { 0 };
+        out.push(bit(SCORED, score.is_some()) | bit(FAILED, failed) | bit(JOINED, joined));
         out.push(depth);
         out.extend(best.0.to_le_bytes());
         out.extend(score.unwrap_or(0).to_le_bytes());
@@ -61,11 +66,13 @@ impl Answer {
             best: PackedMove(u16::from_le_bytes([b0, b1])),
             wdl: (win != NO_WDL).then_some(Wdl { win, draw }),
             failed: kind & FAILED != 0,
+            joined: kind & JOINED != 0,
         }
     }
 
     /// Puts the answer in place of the record's score; `unit` is the worth of the engine's unit in centipawns.
     pub fn apply(&self, record: &mut Record, unit: f64) {
+        let unit = if self.joined { 1.0 } else { unit };
         record.score = self.score.map(|score| in_centipawns(score, unit));
         record.depth = self.score.map(|_| self.depth);
         (record.best, record.wdl) = (self.best, self.wdl);
@@ -99,8 +106,9 @@ mod tests {
                 best: PackedMove(0x8fff),
                 wdl: Some(Wdl { win: 0, draw: 1000 }),
                 failed: false,
+                joined: true,
             },
-            Answer { score: None, depth: 3, best: PackedMove(7), wdl: None, failed: false },
+            Answer { depth: 3, best: PackedMove(7), failed: false, ..Answer::FAILED },
         ] {
             let mut bytes = Vec::new();
             answer.write(&mut bytes);
@@ -123,6 +131,9 @@ mod tests {
             assert_eq!((record.score, record.depth), (Some(stored), Some(0)), "{score} × {unit}");
             assert_eq!((record.has(flags::MATE_SCORE), record.has(flags::BOOK)), (mate, true));
         }
+        let mut record = EMPTY;
+        Answer { score: Some(-70), joined: true, failed: false, ..Answer::FAILED }.apply(&mut record, 0.5);
+        assert_eq!(record.score, Some(-70), "joined scores are centipawns");
         let mut record = patzer_data::Record { score: Some(50), depth: Some(9), ..EMPTY };
         Answer::FAILED.apply(&mut record, 1.0);
         assert_eq!((record.score, record.depth), (None, None), "the old score has another scale");

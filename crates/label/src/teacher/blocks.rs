@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_formats::metadata::Shard;
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
+use shakmaty::Chess;
 
 /// Division of a dataset into blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +91,16 @@ impl Blocks {
         }
         Ok(None)
     }
+}
+
+/// The position of a record.
+pub fn legal(record: &Record) -> Result<Chess> {
+    record.position().ok_or_else(|| not_legal(record))
+}
+
+pub fn not_legal(record: &Record) -> Error {
+    let place = format!("game {}, ply {}", record.game, record.ply);
+    Error::input(format!("{place}: the dataset's record is not a legal position"))
 }
 
 /// CRC-32 of what a teacher sees of the positions.

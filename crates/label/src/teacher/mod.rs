@@ -1,16 +1,24 @@
-//! Labels positions by a UCI engine: searches that a pool of engines does, a journal from which a killed run resumes,
-//! and the dataset with the answers.
+//! Labels positions by the searches of a UCI engine or by a static evaluation: a pool of labellers, a journal from which
+//! a killed run resumes, and the dataset with the answers.
 
 mod answer;
 mod blocks;
 mod journal;
+mod known;
 mod pool;
+mod searching;
+mod static_labels;
+mod verify;
 
 use std::path::Path;
 
 pub use self::blocks::{Cut, rows};
 pub use self::journal::Journal;
-pub use self::pool::{Event, Teacher, search, start};
+pub use self::known::{KnownAnswers, NoTeacher};
+pub use self::pool::{Event, Labeller, label};
+pub use self::searching::{Teacher, start};
+pub use self::static_labels::{STATIC_BLOCK, StaticTeacher};
+pub use self::verify::{Verified, sample, verify};
 
 use self::blocks::{Blocks, checksum};
 use crate::tables::Tables;
@@ -42,6 +50,8 @@ pub fn default_block(control: &Control) -> usize {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
     pub positions: u64,
+    /// The score was taken from a file.
+    pub joined: u64,
     pub scored: u64,
     /// Scored as a forced mate.
     pub mates: u64,
@@ -54,13 +64,21 @@ pub struct Counts {
     pub restarts: u64,
 }
 
-/// Writes the positions of a cut with the answers of a complete journal. `see` gets every block before `tables` correct
+/// The answers of a complete journal.
+pub struct Answers<'a> {
+    pub journal: &'a Journal,
+    /// Worth of a unit of the scores in centipawns.
+    pub unit: f64,
+    /// They are of searches, which name a best move.
+    pub searched: bool,
+}
+
+/// Writes the positions of a cut with their answers. `see` gets every block before `tables` correct
 /// it. On interruption nothing is written.
 pub fn write(
     data: DataFile<'_>,
     cut: &Cut,
-    journal: &Journal,
-    unit: f64,
+    answers: &Answers,
     (output, target, metadata): (&Path, &Target, &Metadata),
     mut tables: Option<&mut Tables>,
     see: &mut dyn FnMut(&[Record]),
@@ -76,19 +94,22 @@ pub fn write(
         if interrupt::requested() {
             return Err(Error::Interrupted("the answers are kept").hint(Hint::Resume));
         }
-        let finished = journal.read(block)?;
+        let finished = answers.journal.read(block)?;
         if finished.positions != checksum(&records) || finished.answers.len() != records.len() {
             return Err(pool::other_positions(data.path));
         }
         counts.restarts += u64::from(finished.restarts);
         for (record, answer) in records.iter_mut().zip(&finished.answers) {
-            answer.apply(record, unit);
+            answer.apply(record, answers.unit);
             counts.positions += 1;
+            counts.joined += u64::from(answer.joined);
             counts.scored += u64::from(record.score.is_some());
             counts.mates += u64::from(record.has(flags::MATE_SCORE));
             counts.failed += u64::from(answer.failed);
             counts.no_score += u64::from(record.score.is_none() && !answer.failed);
-            counts.no_move += u64::from(record.best == PackedMove::NONE && !answer.failed);
+            let no_move =
+                answers.searched && record.best == PackedMove::NONE && !(answer.failed || answer.joined);
+            counts.no_move += u64::from(no_move);
         }
         see(&records);
         if let Some(tables) = &mut tables {

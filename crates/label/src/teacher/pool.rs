@@ -1,7 +1,4 @@
-//! A pool of engines that search the blocks of a dataset, each engine a block at a time.
-//!
-//! An engine forgets everything (`ucinewgame`) before each block and searches its positions in order, so that the
-//! answers do not depend on the number of engines.
+//! A pool of labellers that answer the blocks of a dataset, each a block at a time and in a thread of its own.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,27 +6,25 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode};
-
-use super::answer::Answer;
 use super::blocks::{Blocks, Cut, checksum};
 use super::journal::{Finished, Journal};
 use patzer_data::{DataFile, Record};
 use patzer_io::error::{Error, Hint, Result};
-use patzer_match::participant::Participant;
-use patzer_match::{Analyst, Control, PlayerError};
 
-/// The engine to ask and its limit.
-pub struct Teacher<'a> {
-    pub participant: &'a Participant,
-    pub control: Control,
-    /// Start the program again, in place of `ucinewgame`, before each block.
-    pub restart: bool,
-    pub concurrency: usize,
+/// Answers the positions of one block after another. The answers of a block depend on its positions alone, so not on the
+/// number of labellers.
+pub trait Labeller: Send {
+    /// Answers a block, and says with `trouble` which positions it failed on; `None` if it was halted.
+    fn block(
+        &mut self,
+        block: u64,
+        records: &[Record],
+        halt: &AtomicBool,
+        trouble: &dyn Fn(String),
+    ) -> Result<Option<Finished>>;
 }
 
-/// Progress of the search of a block.
+/// Progress of a labelling.
 pub enum Event<'a> {
     /// This many positions have answers, including those from earlier runs.
     Answered(u64),
@@ -39,24 +34,19 @@ pub enum Event<'a> {
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// An engine that fails on this many positions in a row fails on all.
-const HOPELESS: u32 = 16;
-
-/// Searches the blocks that the journal lacks. Interrupted, it leaves the finished blocks in the journal.
-pub fn search(
-    teacher: &Teacher,
+/// Labels the blocks that the journal lacks. Interrupted, it leaves the finished blocks in the journal.
+pub fn label<L: Labeller>(
+    labellers: Vec<L>,
     data: DataFile<'_>,
     cut: &Cut,
-    first: Analyst,
     journal: &mut Journal,
     stop: &AtomicBool,
     report: &mut dyn FnMut(Event),
 ) -> Result<()> {
     let finished = journal.finished();
     let halt = AtomicBool::new(false);
-    let mut first = Some(first);
     std::thread::scope(|scope| {
-        let (jobs, queue) = mpsc::sync_channel(2 * teacher.concurrency);
+        let (jobs, queue) = mpsc::sync_channel(2 * labellers.len());
         let (results, news) = mpsc::channel();
         // Workers own the queue's end, so that the reader ends with them.
         let queue = Arc::new(Mutex::new(queue));
@@ -66,11 +56,10 @@ pub fn search(
                 let _ = failed.send(News::Error(error));
             }
         })?;
-        for number in 0..teacher.concurrency {
-            let worker =
-                Worker { teacher, analyst: first.take(), failed_in_row: 0, results: results.clone() };
-            let queue = Arc::clone(&queue);
-            let started = spawn(scope, &format!("engine-{number}"), move || work(worker, &queue, halted));
+        for (labeller, number) in labellers.into_iter().zip(0..) {
+            let (queue, results) = (Arc::clone(&queue), results.clone());
+            let work = move || work(labeller, &queue, &results, halted);
+            let started = spawn(scope, &format!("labeller-{number}"), work);
             if started.is_err() {
                 halt.store(true, Ordering::Relaxed);
                 return started;
@@ -162,117 +151,24 @@ fn collect(
     }
 }
 
-fn work(mut worker: Worker, queue: &Mutex<Receiver<Job>>, halt: &AtomicBool) {
+fn work(
+    mut labeller: impl Labeller,
+    queue: &Mutex<Receiver<Job>>,
+    results: &Sender<News>,
+    halt: &AtomicBool,
+) {
+    // A collector that has ended needs no more reports.
+    let trouble = |text| _ = results.send(News::Trouble(text));
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((block, records)) = job else { return };
-        let (news, ends) = match worker.block(block, &records, halt) {
+        let (news, ends) = match labeller.block(block, &records, halt, &trouble) {
             Ok(Some(finished)) => (News::Finished(finished), false),
             Ok(None) => return,
             Err(error) => (News::Error(error), true),
         };
-        if worker.results.send(news).is_err() || ends {
+        if results.send(news).is_err() || ends {
             return;
         }
     }
-}
-
-struct Worker<'a> {
-    teacher: &'a Teacher<'a>,
-    analyst: Option<Analyst>,
-    failed_in_row: u32,
-    results: Sender<News>,
-}
-
-impl Worker<'_> {
-    /// Searches a block; `None` if it was halted.
-    fn block(&mut self, block: u64, records: &[Record], halt: &AtomicBool) -> Result<Option<Finished>> {
-        let (mut answers, mut restarts) = (Vec::with_capacity(records.len()), 0);
-        if self.teacher.restart && block > 0 {
-            self.analyst = None;
-        }
-        let mut fresh = true;
-        for record in records {
-            let Some(position) = record.position() else {
-                let place = format!("game {}, ply {}", record.game, record.ply);
-                return Err(Error::input(format!("{place}: the dataset's record is not a legal position")));
-            };
-            let Some(answer) = self.answer(&position, &mut fresh, &mut restarts, halt)? else {
-                return Ok(None);
-            };
-            answers.push(answer);
-        }
-        Ok(Some(Finished { block, positions: checksum(records), restarts, answers }))
-    }
-
-    /// Searches a position, and once more after a crash or a hang; `None` if it was halted.
-    fn answer(
-        &mut self,
-        position: &Chess,
-        fresh: &mut bool,
-        restarts: &mut u32,
-        halt: &AtomicBool,
-    ) -> Result<Option<Answer>> {
-        for attempt in [1, 2] {
-            if halt.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            if self.analyst.is_none() {
-                match start(self.teacher.participant, halt) {
-                    Ok(analyst) => self.analyst = Some(analyst),
-                    Err(PlayerError::Stopped) => return Ok(None),
-                    Err(error) => return Err(self.broken(&error)),
-                }
-                *fresh = true;
-            }
-            let Some(analyst) = &mut self.analyst else { return Err(Error::internal("no engine")) };
-            let error = match analyst.search(position, &self.teacher.control, *fresh, halt) {
-                Ok(analysis) => {
-                    (*fresh, self.failed_in_row) = (false, 0);
-                    if let Err(no) = &analysis.best {
-                        self.note(position, &format!("no legal move, but `{}`", no.0));
-                    }
-                    return Ok(Some(Answer::of(&analysis)));
-                }
-                Err(PlayerError::Stopped) => return Ok(None),
-                Err(error) => error,
-            };
-            if let PlayerError::Unable(note) = &error {
-                self.note(position, note);
-                break;
-            }
-            self.analyst = None;
-            *restarts += 1;
-            let after = if attempt == 1 { "it is asked once more" } else { "the position has no score" };
-            self.note(position, &format!("{error}; {after}"));
-            self.failed_in_row += u32::from(attempt == 2);
-            if self.failed_in_row >= HOPELESS {
-                return Err(self.broken(&error));
-            }
-        }
-        Ok(Some(Answer::FAILED))
-    }
-
-    fn broken(&self, error: &PlayerError) -> Error {
-        let name = &self.teacher.participant.name;
-        let row = match self.failed_in_row {
-            0 => String::new(),
-            failed => format!(" on {failed} positions in a row; the last time:"),
-        };
-        Error::input(format!("{name}{}{row} {error}", if row.is_empty() { ":" } else { " failed" }))
-    }
-
-    fn note(&self, position: &Chess, reason: &str) {
-        let fen = Fen::from_position(position, EnPassantMode::Legal);
-        let text = format!("{}: {fen}: {reason}", self.teacher.participant.name);
-        // A collector that has ended needs no more reports.
-        let _ = self.results.send(News::Trouble(text));
-    }
-}
-
-/// Starts the engine for single positions.
-pub fn start(participant: &Participant, stop: &AtomicBool) -> std::result::Result<Analyst, PlayerError> {
-    participant
-        .analyst(stop)
-        .unwrap_or_else(|| Err(PlayerError::Unable("is an evaluation, not a program".to_string())))
 }

@@ -118,6 +118,9 @@ pub struct Settings {
     /// Layout of raw weights in `start`, one of [`patzer_eval::nnue::layout::LAYOUTS`]; guessed if unset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_layout: Option<String>,
+    /// Network whose evaluations are the scores to learn, in place of those of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<PathBuf>,
     /// Loss: `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
     /// Exponent of the loss `power`.
@@ -238,6 +241,7 @@ impl Settings {
             warmup: 100,
             start: None,
             start_layout: None,
+            teacher: None,
             loss: LossKind::Power,
             power: 2.0,
             kappa: 1.0,

@@ -7,6 +7,22 @@ use crate::nnue::units::{ONE, QB};
 impl Network {
     /// Computes the output by the layers after the first one, from its outputs before activation; in 1/(QA·QB).
     pub(in crate::nnue) fn inner(&self, layers: &OutputLayers, first: &[i64]) -> i64 {
+        let (values, skipped) = self.outputs_after(layers, first);
+        match self.wdl_k {
+            Some(k) => wdl_head::in_units(&values, k),
+            None => values.first().copied().unwrap_or(0) + skipped,
+        }
+    }
+
+    /// Win, draw and loss probability for the side to move, from the outputs of the first further layer; `None` without
+    /// a WDL head.
+    pub(in crate::nnue) fn chances(&self, layers: &OutputLayers, first: &[i64]) -> Option<[f64; 3]> {
+        let k = f64::from(self.wdl_k?) / wdl_head::K_UNIT;
+        Some(wdl_head::chances(wdl_head::numbers(&self.outputs_after(layers, first).0), k))
+    }
+
+    /// The outputs of the last layer, and the neuron that skips the others.
+    fn outputs_after(&self, layers: &OutputLayers, first: &[i64]) -> (Vec<i64>, i64) {
         let (mut values, mut skipped) = (first.to_vec(), 0);
         for (layer, dense) in layers.inner.iter().enumerate() {
             if layer == 0 && self.architecture.skip_neuron {
@@ -20,10 +36,7 @@ impl Network {
             };
             values = rows.map(output).collect();
         }
-        match self.wdl_k {
-            Some(k) => wdl_head::in_units(&values, k),
-            None => values.first().copied().unwrap_or(0) + skipped,
-        }
+        (values, skipped)
     }
 }
 

@@ -1,0 +1,90 @@
+//! Labels by a static evaluation, of a network or by hand, or by the quiescence search with it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::answer::Answer;
+use super::blocks::{checksum, legal, not_legal};
+use super::journal::Finished;
+use super::pool::Labeller;
+use patzer_chess::score::Score;
+use patzer_data::{Record, Wdl};
+use patzer_engine::{LeafSearch, leaf_search};
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_io::error::Result;
+
+/// Positions of a block: some milliseconds of work, so that many threads have equal shares.
+pub const STATIC_BLOCK: usize = 4096;
+
+/// A static evaluation that answers without a search.
+pub struct StaticTeacher<'a> {
+    pub evaluation: &'a Evaluation,
+    /// Answer with the score of the quiescence search in place of the evaluation of the position itself.
+    pub resolve: bool,
+}
+
+impl StaticTeacher<'_> {
+    /// As many labellers as are asked for; the network is shared.
+    pub fn labellers(&self, count: usize) -> Vec<impl Labeller + use<>> {
+        (0..count).map(|_| self.labeller()).collect()
+    }
+
+    pub fn labeller(&self) -> impl Labeller + use<> {
+        StaticLabeller::new(self)
+    }
+}
+
+enum StaticLabeller {
+    Hce(Box<Hce>),
+    Nnue(Box<Nnue>),
+    Quiescence(Box<dyn LeafSearch>),
+}
+
+impl StaticLabeller {
+    fn new(teacher: &StaticTeacher) -> StaticLabeller {
+        match teacher.evaluation {
+            evaluation if teacher.resolve => StaticLabeller::Quiescence(leaf_search(evaluation)),
+            Evaluation::Hce(weights) => StaticLabeller::Hce(Box::new(Hce::new(weights.clone()))),
+            Evaluation::Nnue(network) => StaticLabeller::Nnue(Box::new(Nnue::new(network.clone()))),
+        }
+    }
+
+    fn answer(&mut self, record: &Record) -> Result<Answer> {
+        Ok(match self {
+            StaticLabeller::Hce(hce) => of_score(hce.evaluate(&legal(record)?, 0)),
+            StaticLabeller::Quiescence(search) => of_score(search.quiescence_score(&legal(record)?)),
+            StaticLabeller::Nnue(nnue) => {
+                let board = record.board.board().ok_or_else(|| not_legal(record))?;
+                let (score, chances) = nnue.evaluate_with_chances(&board, record.halfmove, record.turn);
+                Answer { wdl: chances.map(in_thousandths), ..of_score(score) }
+            }
+        })
+    }
+}
+
+impl Labeller for StaticLabeller {
+    fn block(
+        &mut self,
+        block: u64,
+        records: &[Record],
+        halt: &AtomicBool,
+        _trouble: &dyn Fn(String),
+    ) -> Result<Option<Finished>> {
+        if halt.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let answers = records.iter().map(|record| self.answer(record)).collect::<Result<_>>()?;
+        Ok(Some(Finished { block, positions: checksum(records), restarts: 0, answers }))
+    }
+}
+
+fn of_score(score: Score) -> Answer {
+    Answer { score: Some(score), failed: false, ..Answer::FAILED }
+}
+
+/// Shares that are 1,000 together.
+fn in_thousandths([win, _, loss]: [f64; 3]) -> Wdl {
+    let [win, loss] = [win, loss].map(|share| (1000.0 * share).round() as u16);
+    Wdl { win, draw: 1000u16.saturating_sub(win + loss) }
+}

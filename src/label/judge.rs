@@ -1,0 +1,232 @@
+//! The judge of the positions of a labelling, from its arguments: a UCI engine, or a static evaluation.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::LabelArgs;
+use super::teacher_args::TeacherArgs;
+use crate::evaluation::load_with_digest;
+use crate::ui::warn;
+use crate::{Error, Result, Ui, interrupt, program};
+use patzer_data::DataFile;
+use patzer_eval::Evaluation;
+use patzer_io::number::counted;
+use patzer_label::teacher::{
+    self, Cut, Event, Journal, KnownAnswers, NoTeacher, STATIC_BLOCK, StaticTeacher, Teacher, Verified,
+    default_block,
+};
+use patzer_match::conditions::PlayerConditions;
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::{Analyst, Control, Spec, Time};
+
+pub enum Judge {
+    Engine {
+        spec: Box<Spec>,
+        participant: Box<Participant>,
+        first: Box<Analyst>,
+    },
+    Static {
+        evaluation: Evaluation,
+        name: String,
+        digest: String,
+        resolve: bool,
+    },
+    /// Only what other files know gets a score.
+    Nobody,
+}
+
+/// What decides the answers, as a journal keeps it.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeConditions<'a> {
+    Engine(PlayerConditions<'a>),
+    /// SHA-256 of the file, or the name of a built-in evaluation.
+    Static {
+        file: &'a str,
+        resolve: bool,
+    },
+    Nobody {},
+}
+
+impl Judge {
+    pub fn load(args: &LabelArgs, ui: &Ui) -> Result<Judge> {
+        let Some(engine) = &args.teacher.engine else {
+            if !args.teacher.static_labels {
+                return Ok(Judge::Nobody);
+            }
+            let (evaluation, digest) = load_with_digest(&args.eval, ui)?;
+            let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Ok(Judge::Static { evaluation, name, digest, resolve: args.teacher.resolve });
+        };
+        let spec = Box::new(program::spec("--engine", engine)?);
+        let participant = Box::new(participant(args, &spec)?);
+        let first = teacher::start(&participant, interrupt::flag());
+        let first = Box::new(first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?);
+        Ok(Judge::Engine { spec, participant, first })
+    }
+
+    pub fn searches(&self) -> bool {
+        matches!(self, Judge::Engine { .. })
+    }
+
+    /// Positions of a block.
+    pub fn block(&self, given: &TeacherArgs) -> usize {
+        let block = given.block.map(|block| block as usize);
+        match self {
+            Judge::Engine { participant, .. } => {
+                block.unwrap_or_else(|| default_block(&participant.time_settings.control))
+            }
+            Judge::Static { .. } | Judge::Nobody => STATIC_BLOCK,
+        }
+    }
+
+    pub fn conditions(&self) -> JudgeConditions<'_> {
+        match self {
+            // By the name that the engine says of itself.
+            Judge::Engine { participant, first, .. } => JudgeConditions::Engine(PlayerConditions {
+                name: engine_name(participant, first),
+                ..participant.conditions()
+            }),
+            Judge::Static { digest, resolve, .. } => {
+                JudgeConditions::Static { file: digest, resolve: *resolve }
+            }
+            Judge::Nobody => JudgeConditions::Nobody {},
+        }
+    }
+
+    /// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64 positions`
+    /// or `big.nnue (SHA-256 0123456789abcdef), static`.
+    pub fn describe(&self, given: &TeacherArgs) -> String {
+        let names =
+            given.scores_from.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+        let files = names.collect::<Vec<_>>().join(", ");
+        match (self, given.scores_from.is_empty()) {
+            (_, true) => self.name(given),
+            (Judge::Nobody, false) => format!("scores of {files}"),
+            (_, false) => format!("scores of {files}; others by {}", self.name(given)),
+        }
+    }
+
+    fn name(&self, given: &TeacherArgs) -> String {
+        let unit = match given.score_scale() {
+            1.0 => String::new(),
+            unit => format!(", {unit} centipawns a unit"),
+        };
+        match self {
+            Judge::Engine { spec, participant, first } => {
+                let options: Vec<String> =
+                    spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let options =
+                    if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
+                let positions = match self.block(given) {
+                    1 => "position".to_string(),
+                    size => format!("{size} positions"),
+                };
+                let (name, control) = (engine_name(participant, first), participant.time_settings.control);
+                format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
+            }
+            Judge::Static { name, digest, resolve, .. } => {
+                let built_in = Evaluation::EMBEDDED.contains(&digest.as_str());
+                let hash = if built_in { String::new() } else { format!(" (SHA-256 {})", &digest[..16]) };
+                let method = if *resolve { "quiescence search" } else { "static" };
+                format!("{name}{hash}, {method}{unit}")
+            }
+            Judge::Nobody => String::new(),
+        }
+    }
+
+    /// `2 at the same time`, `2 threads`.
+    pub fn at_once(&self, given: &TeacherArgs) -> String {
+        match (self, self.count(given)) {
+            (Judge::Engine { .. }, count) => format!("{count} at the same time"),
+            (_, count) => counted(count as u64, "thread"),
+        }
+    }
+
+    fn count(&self, given: &TeacherArgs) -> usize {
+        match self {
+            Judge::Engine { participant, .. } => program::at_once(given.concurrency, participant),
+            Judge::Static { .. } | Judge::Nobody => rayon::current_num_threads(),
+        }
+    }
+
+    /// Compares the labels of the blocks of a sample with answers of now.
+    pub fn verify(
+        self,
+        given: &TeacherArgs,
+        data: DataFile<'_>,
+        (cut, sample): (&Cut, &BTreeSet<u64>),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verified> {
+        let (unit, flag) = (given.score_scale(), interrupt::flag());
+        match self {
+            Judge::Engine { spec, participant, first } => {
+                let teacher = searching(&spec, &participant, 1);
+                let labeller = teacher.labeller(Some(*first));
+                teacher::verify(labeller, data, cut, sample, unit, flag, progress)
+            }
+            Judge::Static { evaluation, resolve, .. } => {
+                let labeller = StaticTeacher { evaluation: &evaluation, resolve }.labeller();
+                teacher::verify(labeller, data, cut, sample, unit, flag, progress)
+            }
+            Judge::Nobody => teacher::verify(NoTeacher, data, cut, sample, unit, flag, progress),
+        }
+    }
+
+    /// Answers what the journal lacks, by what is known where it is.
+    pub fn label(
+        self,
+        given: &TeacherArgs,
+        known: &KnownAnswers,
+        (data, cut): (DataFile<'_>, &Cut),
+        journal: &mut Journal,
+        report: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let (count, flag) = (self.count(given), interrupt::flag());
+        match self {
+            Judge::Engine { spec, participant, first } => {
+                let teacher = searching(&spec, &participant, count);
+                let labellers = known.before_all(teacher.labellers(*first));
+                teacher::label(labellers, data, cut, journal, flag, report)
+            }
+            Judge::Static { evaluation, resolve, .. } => {
+                let teacher = StaticTeacher { evaluation: &evaluation, resolve };
+                let labellers = known.before_all(teacher.labellers(count));
+                teacher::label(labellers, data, cut, journal, flag, report)
+            }
+            Judge::Nobody => {
+                let labellers = known.before_all((0..count).map(|_| NoTeacher).collect());
+                teacher::label(labellers, data, cut, journal, flag, report)
+            }
+        }
+    }
+}
+
+fn searching<'a>(spec: &Spec, participant: &'a Participant, concurrency: usize) -> Teacher<'a> {
+    let (control, restart) = (participant.time_settings.control, spec.restart.unwrap_or(false));
+    Teacher { control, participant, restart, concurrency }
+}
+
+fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
+    let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
+    let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
+    let stall = Duration::from_secs(args.teacher.stall_timeout);
+    let mut defaults = Defaults::for_positions(control, stall);
+    defaults.listen.warn = Some(warn);
+    let participant = Participant::load(spec, &defaults)?;
+    if !participant.is_program() {
+        let reason = "is an evaluation, not a program; `label --eval` takes it, with --static for its scores, or with \
+                      --nodes and --rescore for those of searches";
+        return Err(Error::data(&spec.cmd, reason));
+    }
+    if participant.time_settings.control.is_unlimited() {
+        return Err(Error::usage("--engine needs a limit: add --nodes, --depth or --movetime"));
+    }
+    Ok(participant)
+}
+
+fn engine_name<'a>(participant: &'a Participant, engine: &'a Analyst) -> &'a str {
+    engine.name().unwrap_or(&participant.name)
+}
