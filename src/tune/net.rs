@@ -7,7 +7,7 @@ use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::{counted, grouped};
 use patzer_io::run_folder::{INPUTS, NETWORK, RunFolder};
-use patzer_train::{Clipped, Compute, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
+use patzer_train::{Clipped, Compute, FittedK, Settings, Staged, TrainOutcome, TrainingData, resume_point};
 
 pub(super) fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     args.check_names()?;
@@ -39,24 +39,21 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
     }
     let damaged = || Error::data(&run.checkpoint, "the checkpoint is damaged; delete it to start over");
     let earlier = run.resume.as_deref().map(|bytes| resume_point(bytes).ok_or_else(damaged));
-    let mut earlier = earlier.transpose()?.unwrap_or_default();
-    recipe.k = recipe.k.or(earlier.k);
-    let stages = stages(&recipe)?;
-    earlier.epochs.iter().for_each(|epoch| run.row(epoch));
+    let mut staged = Staged::new(recipe, earlier.transpose()?.unwrap_or_default()).map_err(of_stage)?;
+    staged.earlier().epochs.iter().for_each(|epoch| run.row(epoch));
     let (mut trained, mut earlier_epochs) = (None, 0);
-    for (number, mut stage) in (1..).zip(stages.iter().cloned()).skip(earlier.stages as usize) {
-        if stages.len() > 1 {
-            ui.note(format!("stage {number} of {}", stages.len()));
-            stage.k = stage.k.or(recipe.k);
+    while let Some(mut stage) = staged.stage() {
+        if staged.count() > 1 {
+            ui.note(format!("stage {} of {}", staged.earlier().stages + 1, staged.count()));
         }
-        earlier_epochs = earlier.epochs.len();
-        let trained_stage = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui);
+        earlier_epochs = staged.earlier().epochs.len();
+        let trained_stage = train(args, &mut stage, &mut staged, &mut run, &mut folder, ui);
         if interrupt::requested() && folder.path().join(INPUTS).exists() {
             ui.note(format!("{} goes on after the last whole epoch", args.resume_command()));
         }
         interrupt::check()?;
         let (data, outcome) = trained_stage?;
-        earlier = outcome.handover(earlier, recipe.k);
+        staged.finish(&outcome);
         trained = Some((stage, data, outcome));
     }
     let Some((stage, data, outcome)) = trained else {
@@ -121,16 +118,18 @@ fn check_recipe_files(args: &NetArgs, recipe: &Settings) -> Result<()> {
 }
 
 fn stages(recipe: &Settings) -> Result<Vec<Settings>> {
-    recipe.stages().map_err(|(stage, reason)| Error::usage(format!("stage {stage}: {reason}")))
+    recipe.stages().map_err(of_stage)
 }
 
-/// Reads a stage's data and trains on them. The recipe takes the K that the first stage without one fits, and the other
-/// recipe where filters leave few positions.
+fn of_stage((stage, reason): (usize, String)) -> Error {
+    Error::usage(format!("stage {stage}: {reason}"))
+}
+
+/// Reads a stage's data and trains on them, by the other recipe where filters leave few positions.
 fn train(
     args: &NetArgs,
     stage: &mut Settings,
-    recipe: &mut Settings,
-    earlier: &Earlier,
+    staged: &mut Staged,
     run: &mut Run,
     folder: &mut RunFolder,
     ui: &Ui,
@@ -153,17 +152,12 @@ fn train(
     if args.recipe.is_none() && !run.small && data.positions() < FEW {
         *stage = small(args, stage, ui)?;
     }
-    if earlier.stages == 0 {
+    if staged.earlier().stages == 0 {
         said_start(stage, ui)?;
     }
-    if recipe.stage.is_empty() {
-        recipe.clone_from(stage);
-        // `epochs` has been counted from them.
-        recipe.positions = 0;
-    } else if data.fitted_k().is_some() {
-        recipe.k = stage.k;
-    }
+    staged.decided(stage, data.fitted_k().is_some());
     folder.begin()?.iter().for_each(|note| ui.note(note));
+    let (recipe, earlier) = (staged.recipe(), staged.earlier());
     if earlier.stages == 0 && run.resume.is_none() {
         saved_networks(folder.path()).iter().try_for_each(|path| patzer_io::remove_if_exists(path))?;
     }
