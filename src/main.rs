@@ -45,6 +45,7 @@ mod given;
 #[cfg(test)]
 mod grammar;
 mod label;
+mod live;
 mod man;
 mod match_;
 mod match_display;

@@ -1,10 +1,11 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::live::{Pace, state};
 use crate::named::named;
-use crate::ui::LINES;
+use crate::ui::{LINES, columns};
 use crate::{Error, Result, Ui};
 use patzer_fastchess::output_format::{MatchStatus, OutputFormat, events};
 use patzer_io::number::counted;
@@ -12,7 +13,6 @@ use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::record::PairEntry;
 use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
-use patzer_stats::{Estimate, Sprt, with_error};
 
 /// Display of a match.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -67,7 +67,7 @@ pub struct MatchDisplay {
 
 impl MatchDisplay {
     pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {
-        let (bar, begin) = (ui.progress(label, 0), Instant::now());
+        let (bar, begin) = (ui.block(label), Instant::now());
         let times = vec![TimeUse::default(); info.names.len()];
         let show = MatchDisplay { args: args.clone(), ui: ui.clone(), info, bar, begin, last: begin, times };
         let MatchInfo { names, conditions, games, done, .. } = &show.info;
@@ -75,8 +75,12 @@ impl MatchDisplay {
         Ok(show)
     }
 
-    pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
+    /// Clears the terminal of the standings, so that what follows stands alone.
+    pub fn close(&self) {
         self.bar.finish_and_clear();
+    }
+
+    pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         let played = standings.games().saturating_sub(self.info.done);
         let of = match self.info.done {
             0 => String::new(),
@@ -147,7 +151,8 @@ impl MatchDisplay {
     fn live(&self, standings: &dyn Standings) -> String {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
-        state(standings, self.two(), Pace { played, seconds, games: self.info.games as u64 })
+        let pace = Pace { played, seconds, games: self.info.games as u64 };
+        state(standings, &self.info.names, &pace, columns())
     }
 }
 
@@ -169,48 +174,6 @@ impl<T: std::fmt::Display> std::fmt::Display for TimedResult<'_, T> {
     }
 }
 
-/// Speed of a match.
-pub struct Pace {
-    /// Games in these seconds.
-    pub played: u64,
-    pub seconds: f64,
-    /// Games at most, those of before included.
-    pub games: u64,
-}
-
-/// Standings in several lines, for a terminal.
-pub fn state(standings: &dyn Standings, two: bool, pace: Pace) -> String {
-    let mut text = format!("\n  {}", standings.live_lines());
-    if two {
-        let tally = standings.between([0, 1]);
-        let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
-        text += &format!(
-            "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
-            tally.pairs.0,
-            with_error(nelo, nelo_error, 1),
-            100.0 * los
-        );
-    }
-    if let Some((sprt, llr)) = standings.test() {
-        text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
-    }
-    if pace.played > 0 && pace.seconds > 1.0 {
-        let speed = pace.played as f64 / pace.seconds;
-        let left = games_left(standings, pace.games);
-        let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
-        let end = indicatif::HumanDuration(end);
-        text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
-    }
-    text
-}
-
-/// Expected games to come.
-fn games_left(standings: &dyn Standings, all: u64) -> f64 {
-    let games = standings.games();
-    let left = all.saturating_sub(games) as f64;
-    standings.expected_games().map_or(left, |games_in_all| (games_in_all - games as f64).clamp(0.0, left))
-}
-
 /// Lines of a warning that may hold text of an engine, each cut to 2,000 characters.
 fn short_lines(text: &str) -> String {
     const LONGEST: usize = 2000;
@@ -219,17 +182,6 @@ fn short_lines(text: &str) -> String {
         None => patzer_io::printable(line).into_owned(),
     };
     text.lines().map(short).collect::<Vec<_>>().join("\n")
-}
-
-fn meter(sprt: &Sprt, llr: f64) -> String {
-    const WIDTH: usize = 40;
-    let place = |llr: f64| (llr - sprt.lower()) / (sprt.upper() - sprt.lower()) * WIDTH as f64;
-    let [zero, now] = [0.0, llr].map(|llr| place(llr).round().clamp(0.0, WIDTH as f64) as usize);
-    let filled = zero.min(now)..zero.max(now);
-    let cell = |at: usize| if filled.contains(&at) { '█' } else { '·' };
-    let cells: String =
-        (0..WIDTH).map(|at| if at == zero { format!("|{}", cell(at)) } else { cell(at).into() }).collect();
-    format!("[{cells}] {llr:+.2}")
 }
 
 impl Observer for MatchDisplay {
@@ -267,7 +219,6 @@ impl Observer for MatchDisplay {
 
     fn tick(&mut self, standings: &dyn Standings) {
         if !self.bar.is_hidden() {
-            self.bar.set_position(standings.games());
             self.bar.set_message(printable_lines(&self.live(standings)).into_owned());
         } else if self.last.elapsed() >= LINES {
             self.last = Instant::now();
@@ -279,20 +230,11 @@ impl Observer for MatchDisplay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_stats::Model;
 
     #[test]
     fn warnings_keep_their_lines_and_long_ones_are_cut() {
         assert_eq!(short_lines("Warning; a\u{7}\nMoves; e2e4\n"), "Warning; a\\u{7}\nMoves; e2e4");
         let cut = short_lines(&format!("Info; {}\nMoves; e2e4", "ä".repeat(250_000)));
         assert!(cut.chars().count() < 2100 && cut.ends_with("ä… (cut)\nMoves; e2e4"), "{cut}");
-    }
-
-    #[test]
-    fn the_meter_is_filled_from_zero_to_the_bound_that_is_met() {
-        let sprt = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
-        let filled = |llr| meter(&sprt, llr).matches('█').count();
-        assert_eq!([0.0, 1.4722, 9.0, -9.0].map(filled), [0, 10, 20, 20]);
-        assert!(meter(&sprt, -9.0).starts_with("[█") && meter(&sprt, 9.0).contains("█] +9.00"));
     }
 }

@@ -115,6 +115,7 @@ pub fn play_match<S: Standings>(
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup);
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
+    show.close();
     for participant in &lineup.participants {
         participant.drop_spares();
         if let Some(warning) = participant.strays_warning() {

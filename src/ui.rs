@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
@@ -115,14 +115,27 @@ impl Ui {
         self.bar(label, total, "B")
     }
 
+    /// A block of lines under a label, see [`Ui::progress`]; it disappears when it is dropped.
+    pub fn block(&self, label: &'static str) -> ProgressBar {
+        if self.quiet || !std::io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear);
+        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(label);
+        bar
+    }
+
     fn bar(&self, label: &'static str, total: u64, unit: &'static str) -> ProgressBar {
         if self.quiet || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let target = ProgressDrawTarget::stderr_with_hz(5);
         // A narrow terminal loses the end of the message first.
-        let columns = terminal_size_of(std::io::stderr()).map_or(80, |(Width(columns), _)| columns);
-        let width = (columns / 5).clamp(6, 40);
+        let width = (columns() / 5).clamp(6, 40);
         let (bar, template) = if total == 0 {
             (ProgressBar::new_spinner(), "{prefix} {human_pos} {rate} {elapsed} {wide_msg}".to_string())
         } else {
@@ -155,4 +168,9 @@ impl Ui {
         bar.finish_and_clear();
         result
     }
+}
+
+/// Columns of the terminal.
+pub fn columns() -> usize {
+    terminal_size_of(std::io::stderr()).map_or(80, |(Width(columns), _)| columns.into())
 }

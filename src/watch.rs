@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use indicatif::HumanDuration;
-
-use crate::match_display::{Pace, state};
+use crate::live::{Pace, clock, state};
 use crate::match_run::check_played;
-use crate::ui::LINES;
+use crate::ui::{LINES, columns};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_experiments::race::{Planner, RaceState};
 use patzer_experiments::spsa::{Form, SpsaState, Tuner, Tuning};
@@ -99,7 +97,7 @@ pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen()?;
     let pgn = if is_journal(file) { file.with_extension("pgn") } else { file.clone() };
     let mut watch = Watch::open(&journal_of(file), pgn)?;
-    let bar = ui.progress("watch", 0);
+    let bar = ui.block("watch");
     let mut said = None::<Instant>;
     while !watch.journal.is_complete() {
         if bar.is_hidden() {
@@ -108,7 +106,6 @@ pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
                 ui.note(watch.standings.summary_line());
             }
         } else {
-            bar.set_position(watch.standings.games());
             bar.set_message(printable_lines(&watch.text()).into_owned());
         }
         std::thread::sleep(LOOK);
@@ -168,7 +165,7 @@ impl Watch {
             seconds: self.begin.elapsed().as_secs_f64(),
             games: self.games,
         };
-        let mut text = state(&*self.standings, self.names.len() == 2, pace);
+        let mut text = state(&*self.standings, &self.names, &pace, columns());
         let reasons = self.reasons();
         if !reasons.is_empty() {
             text += &format!("\n  endings: {reasons}");
@@ -178,7 +175,7 @@ impl Watch {
         }
         let age = self.journal.changed().and_then(|changed| SystemTime::now().duration_since(changed).ok());
         if let Some(age) = age.filter(|age| age.as_secs() >= 10) {
-            text += &format!("\n  last pair {} ago", HumanDuration(Duration::from_secs(age.as_secs())));
+            text += &format!("\n  last pair {} ago", clock(age.as_secs_f64()));
         }
         text
     }

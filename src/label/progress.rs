@@ -6,6 +6,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 
 use crate::Ui;
+use crate::live::clock;
 use crate::ui::LINES;
 use patzer_io::number::{grouped, per_hour, rate};
 use patzer_label::teacher::Event;
@@ -21,12 +22,6 @@ impl fmt::Display for Speed {
             false => write!(f, "{} an hour", grouped(per_hour as u64)),
         }
     }
-}
-
-/// Hours, minutes and seconds.
-fn clock(seconds: f64) -> String {
-    let seconds = seconds as u64;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// Troubles shown one by one.

@@ -42,6 +42,11 @@ pub trait Standings {
         self.summary_line()
     }
 
+    /// Progress of a tuning and its values, with commas between.
+    fn tuning(&self) -> Option<String> {
+        None
+    }
+
     fn games(&self) -> u64;
 
     /// Tests whether failures of players ended all games, of more than a pair: a result that says nothing.

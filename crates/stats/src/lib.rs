@@ -12,6 +12,7 @@ pub mod plan;
 mod precision;
 mod quadratic;
 pub mod rating;
+pub mod remaining;
 pub mod special;
 pub mod sprt;
 mod statistics;

@@ -89,6 +89,11 @@ impl Pairs {
         }
     }
 
+    /// Chances of the scores 0 to 4 of a pair, in half points.
+    pub fn chances(&self) -> [f64; 5] {
+        self.chance
+    }
+
     fn distribution(&self) -> Distribution<5> {
         Distribution { chance: self.chance, count: 1.0 }
     }
@@ -119,13 +124,19 @@ pub struct Expectation {
     pub games: f64,
 }
 
-pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
-    const OVERSHOOT: f64 = 0.5826;
-    let d = pairs.distribution();
-    let variance = d.variance();
+/// The mean and the variance that a pair adds to the LLR of a test.
+pub(crate) fn walk(test: &Sprt, pairs: &Distribution<5>) -> [f64; 2] {
+    let variance = pairs.variance();
     let [score0, score1] = scores(test, 2.0 * variance);
-    let drift = (score1 - score0) * (2.0 * d.mean() - score0 - score1) / (2.0 * variance);
-    let spread = (score1 - score0).powi(2) / variance;
+    let drift = (score1 - score0) * (2.0 * pairs.mean() - score0 - score1) / (2.0 * variance);
+    [drift, (score1 - score0).powi(2) / variance]
+}
+
+/// Mean excess of a random walk over its bound, in standard deviations of a step.
+pub(crate) const OVERSHOOT: f64 = 0.5826;
+
+pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
+    let [drift, spread] = walk(test, &pairs.distribution());
     let beyond = OVERSHOOT * spread.sqrt();
     let (lower, upper) = (test.lower() - beyond, test.upper() + beyond);
     let steep = 2.0 * drift / spread;

@@ -201,10 +201,14 @@ impl Standings for SpsaState {
     }
 
     fn summary_line(&self) -> String {
+        format!("{}, {}", counted(self.games(), "game"), self.tuning().unwrap_or_default())
+    }
+
+    fn tuning(&self) -> Option<String> {
         let values: Vec<String> =
             self.now().iter().take(6).map(|now| format!("{} {:.2}", now.param.name, now.value)).collect();
         let (done, all) = (self.iterations(), self.tuner.tuning.schedule.iterations);
-        format!("{}, iteration {done} of {all}: {}", counted(self.games(), "game"), values.join(", "))
+        Some(format!("iteration {done} of {all}: {}", values.join(", ")))
     }
 
     fn games(&self) -> u64 {
