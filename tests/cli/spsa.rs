@@ -177,6 +177,24 @@ fn what_cannot_be_tuned_is_named_before_any_game() {
 }
 
 #[test]
+fn the_options_of_another_engine_are_lines_of_parameters() {
+    let folder = folder();
+    let list = |terms: &[&str]| {
+        let mut command = crate::program();
+        command.current_dir(folder.path()).env(mock::VARIABLE, "").stdin(Stdio::null());
+        command.args(["spsa", "list", &mock::command("")]).args(terms).output().unwrap()
+    };
+    let said = String::from_utf8(list(&[]).stdout).unwrap();
+    assert!(said.contains("Seed, int, 0, 0, 9") && said.contains("Score, int, 0, -9999, 9999"), "{said}");
+    assert!(!said.contains("Move Overhead") && !said.contains("Clear"), "{said}");
+    let chosen = String::from_utf8(list(&["--terms", "Sc*,Move Overhead"]).stdout).unwrap();
+    assert_eq!(chosen, "Score, int, 0, -9999, 9999, 999.9, 0.002\nMove Overhead, int, 0, 0, 9, 0.5, 0.002\n");
+    assert!(error(&list(&["--terms", "Knight"])).contains("no option matches `Knight`"));
+    let of_evaluation = patzer(folder.path(), &["spsa", "list", "default-hce"]);
+    assert!(error(&of_evaluation).contains("--terms names the weights"), "{of_evaluation:?}");
+}
+
+#[test]
 fn the_bundled_engine_is_tuned_in_this_process() {
     let folder = folder();
     let lines = done(folder.path(), "spsa list");

@@ -49,7 +49,7 @@ pub use pairings::{Colours, OpeningChange, Pair, PairGame, Pairing, Pairings, SW
 pub use pairs::{MatchConfig, PairOptions};
 pub use patzer_uci_client::{
     Analysis, Analyst, Benched, Control, EngineLog, Genfens, Leaves, LinePattern, Listen, MoveReply, NoMove,
-    PatternError, Player, PlayerError, PvCheck, Remarks, SearchInfo, Time, TimeControl, TimeSettings,
+    PatternError, Player, PlayerError, PvCheck, Remarks, SearchInfo, Spin, Time, TimeControl, TimeSettings,
     Timeouts, Timer, Turn, compliance, score_position,
 };
 pub use plan::Plan;

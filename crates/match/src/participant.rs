@@ -47,7 +47,7 @@ impl Defaults {
             margin: Duration::ZERO,
             hash: 16,
             overhead: Duration::ZERO,
-            timeouts: Timeouts { start: seconds(10), ready: seconds(60), stall: Some(stall) },
+            timeouts: Timeouts { start: seconds(60), ready: seconds(60), stall: Some(stall) },
             lenient: false,
             listen: Listen::default(),
             seed: None,

@@ -13,6 +13,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::answers::{answer, move_text};
 use super::limits::write_control;
+use super::option::{Spin, UciOption};
 use super::parse::{InfoKind, push_move};
 use super::position::engine_fen;
 use super::program::Program;
@@ -58,6 +59,11 @@ impl Analyst {
 
     pub fn name(&self) -> Option<&str> {
         self.player.name()
+    }
+
+    /// The options that are numbers, in the order in which the engine declares them.
+    pub fn spins(&self) -> Vec<Spin> {
+        self.player.declared.iter().filter_map(UciOption::spin).collect()
     }
 
     /// Searches a position; `new_game` lets the engine forget earlier ones first.

@@ -52,6 +52,7 @@ pub use genfens::Genfens;
 pub use listen::{EngineLog, LinePattern, Listen, PatternError};
 pub use node_limit::NodeLimit;
 #[doc(hidden)]
+pub use option::Spin;
 pub use output::{EngineOutput, read_output};
 pub use perft::Leaves;
 pub use player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn, score_position};

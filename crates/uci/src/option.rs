@@ -24,6 +24,17 @@ enum Kind {
 
 message_error!(OptionError);
 
+/// An option that is a whole number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spin {
+    pub name: String,
+    pub default: i64,
+    /// `i64::MIN` if the engine declares no least value.
+    pub min: i64,
+    /// `i64::MAX` if the engine declares no most value.
+    pub max: i64,
+}
+
 impl UciOption {
     /// Parses `NAME… type TYPE …`, the words after `option name`.
     pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<UciOption> {
@@ -49,6 +60,12 @@ impl UciOption {
         let default = rest.split(|word| *word == b"default").nth(1).unwrap_or_default();
         let default = default.iter().take_while(|word| !matches!(**word, b"min" | b"max" | b"var"));
         Some(UciOption { name, default: joined(default.copied()), kind })
+    }
+
+    /// The option as a number; `None` if it is none, or has no default that is one.
+    pub fn spin(&self) -> Option<Spin> {
+        let Kind::Spin(min, max) = self.kind else { return None };
+        Some(Spin { name: self.name.clone(), default: self.default.parse().ok()?, min, max })
     }
 
     /// Sets a number, a switch or a choice to its default; leaves texts and buttons alone, and what has no default.

@@ -8,7 +8,9 @@
 //! Seed, parameters and results decide every value, so that the journal of a match is the journal of a tuning.
 
 mod forms;
+pub mod options;
 mod param;
+mod patterns;
 mod state;
 pub mod weights;
 
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use forms::Form;
 pub use param::{Param, ParamError, read};
+pub use patterns::PatternError;
 use patzer_chess::rng::{Rng, mix};
 pub use state::{SpsaState, Tuner, Value};
 

@@ -1,40 +1,17 @@
 //! Weights of an evaluation as parameters, by their names in [`patzer_eval::named_weights`].
 
-use regex::Regex;
-
 use super::Param;
+use super::patterns::{PatternError, chosen};
 use patzer_eval::Evaluation;
 use patzer_eval::hce::LARGEST;
 use patzer_eval::named_weights::named_weights;
-use patzer_io::message_error;
 
-message_error!(WeightError);
-
-/// Parameters of the weights whose names, or the beginnings of whose names up to a dot, match a pattern with `*`.
-/// Several patterns have commas between them.
-pub fn params(evaluation: &Evaluation, patterns: &str) -> Result<Vec<Param>, WeightError> {
+/// Parameters of the weights whose names match; see [`chosen`].
+pub fn params(evaluation: &Evaluation, patterns: &str) -> Result<Vec<Param>, PatternError> {
     let all = named_weights(evaluation);
-    let mut chosen = vec![false; all.len()];
-    for pattern in patterns.split(',').map(str::trim) {
-        let text = format!(r"^{}(\..*)?$", regex::escape(pattern).replace(r"\*", ".*"));
-        let matcher = Regex::new(&text).map_err(|error| WeightError(error.to_string()))?;
-        let mut none = true;
-        for (chosen, (name, _)) in chosen.iter_mut().zip(&all) {
-            if matcher.is_match(name) {
-                (*chosen, none) = (true, false);
-            }
-        }
-        if none {
-            let examples: Vec<&str> =
-                all.iter().step_by(all.len() / 3 + 1).map(|(name, _)| &name[..]).collect();
-            return Err(WeightError(format!(
-                "no weight matches `{pattern}`; names are such as {}",
-                examples.join(", ")
-            )));
-        }
-    }
-    let chosen = all.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-    Ok(chosen.map(|((name, value), _)| param(evaluation, name, *value)).collect())
+    let names: Vec<&str> = all.iter().map(|(name, _)| &name[..]).collect();
+    let chosen = chosen(&names, patterns, "weight")?;
+    Ok(chosen.into_iter().map(|at| param(evaluation, &all[at].0, all[at].1)).collect())
 }
 
 fn param(evaluation: &Evaluation, name: &str, value: i32) -> Param {
