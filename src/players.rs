@@ -138,7 +138,8 @@ pub struct LimitArgs {
     #[arg(long, hide_short_help = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=DAY_MS))]
     movetime: Option<u64>,
 
-    /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6
+    /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6; several periods as 40/60:20/30:G/10+0.1,
+    /// an hourglass as hg60
     #[arg(long, value_name = "M/T+I", conflicts_with = "movetime")]
     tc: Option<TimeControl>,
 

@@ -41,7 +41,7 @@ pub enum Judge {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeConditions<'a> {
-    Engine(PlayerConditions<'a>),
+    Engine(Box<PlayerConditions<'a>>),
     /// SHA-256 of the file, or the name of a built-in evaluation.
     Static {
         file: &'a str,
@@ -85,10 +85,10 @@ impl Judge {
     pub fn conditions(&self) -> JudgeConditions<'_> {
         match self {
             // By the name that the engine says of itself.
-            Judge::Engine { participant, first, .. } => JudgeConditions::Engine(PlayerConditions {
+            Judge::Engine { participant, first, .. } => JudgeConditions::Engine(Box::new(PlayerConditions {
                 name: engine_name(participant, first),
                 ..participant.conditions()
-            }),
+            })),
             Judge::Static { digest, resolve, .. } => {
                 JudgeConditions::Static { file: digest, resolve: *resolve }
             }

@@ -90,6 +90,21 @@ fn a_resumed_match_equals_an_uninterrupted_one() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("tournament was round robin"), "{output:?}");
 }
 
+/// Each player has time for its moves only if the periods follow one another, and the hourglass runs back.
+#[test]
+fn periods_increments_alone_and_an_hourglass_are_clocks() {
+    let folder = tempfile::tempdir().unwrap();
+    for clock in ["4/0.4:4/0.4:G/0.4+0.05", "0+0.3", "hg0.5"] {
+        let line =
+            format!("match default-hce untuned-hce --games 4 --max-moves 25 --tc {clock} --time-margin 100");
+        let said = done(folder.path(), &format!("{line} -o {}.pgn", clock.len()));
+        assert!(!said.contains("time"), "{clock}: {said}");
+        let games = fs::read_to_string(folder.path().join(format!("{}.pgn", clock.len()))).unwrap();
+        assert_eq!(games.matches(&format!("[TimeControl \"{clock}\"]")).count(), 4, "{games}");
+        assert!(!games.contains("forfeit"), "{games}");
+    }
+}
+
 #[test]
 fn players_that_play_alike_are_reported() {
     let folder = tempfile::tempdir().unwrap();

@@ -14,7 +14,13 @@ pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[
     ("dir", BOTH, Means::Does("working folder")),
     ("args", FAST, Means::Does("arguments in one string")),
     ("arg", CUTE, Means::Does("one argument")),
-    ("tc", BOTH, Means::Does("clock: moves/minutes:seconds+increment; an hourglass (hg) is refused")),
+    (
+        "tc",
+        BOTH,
+        Means::Does(
+            "clock: moves/minutes:seconds+increment, several as 40/60:20/30:G/10+0.1; an hourglass as hg60",
+        ),
+    ),
     ("st", BOTH, Means::Does("seconds a move")),
     ("nodes", BOTH, Means::Does("nodes a move")),
     ("depth", BOTH, Means::Does("plies a move")),
@@ -177,7 +183,7 @@ mod tests {
             (Fastchess, "-engine cmd=a whitepov", "no key `whitepov`"),
             (Fastchess, "-engine cmd=a tc=0/1", "tc=0/1: `0/1` is not a time control"),
             (Fastchess, "-engine cmd=a tc=1s+xs", "tc=1s+xs: `1s+xs` is not a time control"),
-            (Cutechess, "-engine cmd=a tc=hg0.3", "tc=hg0.3: `hg0.3`: patzer has no hourglass"),
+            (Cutechess, "-engine cmd=a tc=hg", "tc=hg: `hg` is not a time control"),
             (Cutechess, "-engine cmd=a conf=b", "conf: there is no list"),
             (Cutechess, "-engine cmd=a bookdepth=0 -engine cmd=b", "1 or more"),
             (Cutechess, "-engine cmd=a proto=xboard tc=1", "uci"),

@@ -212,6 +212,7 @@ fn play_moves(
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
+        timers[1 - side].turn_over(played.time);
         line.play(played.m);
         into.moves.push(played);
         legal = line.position().legal_moves();

@@ -43,7 +43,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("stderr", "a file to which the program's standard error is appended"),
     ("proto", "the protocol; always uci"),
     ("option.NAME", "a UCI option's value"),
-    ("tc", "clock: [moves/]seconds[+increment], or inf"),
+    ("tc", "clock: [moves/]seconds[+increment], several as 40/60:20/30:G/10, hg60 for an hourglass, or inf"),
     ("st", "seconds a move"),
     ("nodes", "nodes a move"),
     (

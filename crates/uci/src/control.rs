@@ -29,15 +29,27 @@ pub enum Time {
     Clock(TimeControl),
 }
 
-/// Clock for the game or for a number of moves, with increment.
+/// A clock for the game: periods of moves, the last one for the rest of the game or again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeControl {
-    /// Moves a period; `None` if the time is for the whole game.
+    periods: [Period; MOST_PERIODS],
+    count: usize,
+    /// The time that a player takes is given to the other.
+    pub hourglass: bool,
+}
+
+/// Moves with a time of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Period {
+    /// `None` for the rest of the game.
     pub moves: Option<u32>,
-    /// Time at the start and added again after `moves` moves.
+    /// Time added when the period begins.
     pub time: Duration,
+    /// Time added with every move.
     pub increment: Duration,
 }
+
+const MOST_PERIODS: usize = 3;
 
 /// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
@@ -59,16 +71,46 @@ message_error!(TimeControlError);
 impl FromStr for TimeControl {
     type Err = TimeControlError;
 
-    /// Parses `10+0.1`, `10s+0.1s`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) +
-    /// increment.
+    /// Parses `10+0.1`, `10s+0.1s`, `0+0.5`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) +
+    /// increment; several periods as `40/60:20/30:G/10+0.1`, where `G/` may be left out behind two others; an hourglass
+    /// as `hg60`.
     fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
-        let form = "write seconds+increment or moves/seconds+increment";
-        let wrong = || TimeControlError(format!("`{text}` is not a time control; {form}"));
-        if text.contains("hg") {
-            return Err(TimeControlError(format!("`{text}`: patzer has no hourglass; {form}")));
+        let wrong = || {
+            let form = "write seconds+increment, moves/seconds+increment, 40/60:20/30:G/10+0.1 or hg60";
+            TimeControlError(format!("`{text}` is not a time control; {form}"))
+        };
+        let (hourglass, rest) = match text.strip_prefix("hg").or(text.strip_suffix("hg")) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        // One colon is that of minutes and seconds, as the other runners read it.
+        let parts: Vec<&str> = match rest.matches('/').count() {
+            0 | 1 => vec![rest],
+            _ => rest.split(':').collect(),
+        };
+        let periods: Vec<Period> =
+            parts.iter().map(|part| part.parse()).collect::<Result<_, _>>().map_err(|()| wrong())?;
+        let endless = periods.iter().position(|period| period.moves.is_none());
+        if periods.len() > MOST_PERIODS || endless.is_some_and(|at| at + 1 < periods.len()) {
+            return Err(wrong());
         }
+        if hourglass && (periods.len() > 1 || endless.is_none()) {
+            return Err(wrong());
+        }
+        let mut control = TimeControl { periods: Default::default(), count: periods.len(), hourglass };
+        control.periods[..periods.len()].copy_from_slice(&periods);
+        Ok(control)
+    }
+}
+
+impl FromStr for Period {
+    type Err = ();
+
+    /// Parses a period that has time for a move.
+    fn from_str(text: &str) -> Result<Period, ()> {
         let (moves, rest) = match text.split_once('/') {
-            Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
+            Some(("G" | "g", rest)) => (None, rest),
+            Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or(())?), rest),
             None => (None, text),
         };
         let (time, increment) = rest.split_once('+').unwrap_or((rest, "0"));
@@ -79,23 +121,44 @@ impl FromStr for TimeControl {
             }
             None => seconds(time),
         };
-        let in_range = |time: &Duration| !time.is_zero() && time.as_secs_f64() <= LONGEST;
-        let time = time.filter(in_range).ok_or_else(wrong)?;
-        let increment = seconds(increment).ok_or_else(wrong)?;
-        Ok(TimeControl { moves, time, increment })
+        let (time, increment) = time.zip(seconds(increment)).ok_or(())?;
+        let most = time.max(increment);
+        let sound = !most.is_zero() && most.as_secs_f64() <= LONGEST;
+        sound.then_some(Period { moves, time, increment }).ok_or(())
     }
 }
 
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(moves) = self.moves {
-            write!(f, "{moves}/")?;
-        }
-        write!(f, "{}", self.time.as_secs_f64())?;
-        if !self.increment.is_zero() {
-            write!(f, "+{}", self.increment.as_secs_f64())?;
+        f.write_str(if self.hourglass { "hg" } else { "" })?;
+        for (at, period) in self.periods().iter().enumerate() {
+            f.write_str(if at > 0 { ":" } else { "" })?;
+            match period.moves {
+                Some(moves) => write!(f, "{moves}/")?,
+                // Without it one colon would be that of minutes.
+                None if at > 0 => f.write_str("G/")?,
+                None => {}
+            }
+            write!(f, "{}", period.time.as_secs_f64())?;
+            if !period.increment.is_zero() {
+                write!(f, "+{}", period.increment.as_secs_f64())?;
+            }
         }
         Ok(())
+    }
+}
+
+impl TimeControl {
+    /// The periods in order, one at least.
+    pub fn periods(&self) -> &[Period] {
+        &self.periods[..self.count]
+    }
+
+    fn scaled(mut self, scaled: impl Fn(Duration) -> Duration) -> TimeControl {
+        for period in &mut self.periods {
+            (period.time, period.increment) = (scaled(period.time), scaled(period.increment));
+        }
+        self
     }
 }
 
@@ -134,9 +197,7 @@ impl Control {
         let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
         let time = self.time.map(|time| match time {
             Time::Move(time) => Time::Move(scaled(time)),
-            Time::Clock(TimeControl { moves, time, increment }) => {
-                Time::Clock(TimeControl { moves, time: scaled(time), increment: scaled(increment) })
-            }
+            Time::Clock(clock) => Time::Clock(clock.scaled(scaled)),
         });
         let multiple = |nodes| ((nodes as f64 * factor).round() as u64).max(1);
         let (nodes, soft_nodes) = (self.nodes.map(multiple), self.soft_nodes.map(multiple));
@@ -185,6 +246,8 @@ pub struct Timer {
     margin: Duration,
     left: Duration,
     moves_to_go: Option<u32>,
+    /// Index of the period.
+    period: usize,
 }
 
 /// The longest part of a millisecond.
@@ -198,11 +261,18 @@ fn whole(time: Duration) -> Duration {
 impl Timer {
     /// `margin` is how far the player may overstep its time.
     pub fn new(control: Control, margin: Duration) -> Timer {
-        match control.time {
-            Some(Time::Clock(clock)) => {
-                Timer { control, margin, left: clock.time + clock.increment, moves_to_go: clock.moves }
-            }
-            _ => Timer { control, margin, left: Duration::ZERO, moves_to_go: None },
+        let first = match &control.time {
+            Some(Time::Clock(clock)) => clock.periods()[0],
+            _ => Period::default(),
+        };
+        let left = first.time + first.increment;
+        Timer { control, margin, left, moves_to_go: first.moves, period: 0 }
+    }
+
+    fn time_control(&self) -> Option<TimeControl> {
+        match self.control.time {
+            Some(Time::Clock(clock)) => Some(clock),
+            _ => None,
         }
     }
 
@@ -222,12 +292,8 @@ impl Timer {
     }
 
     pub fn clock(&self) -> Option<Clock> {
-        match self.control.time {
-            Some(Time::Clock(TimeControl { increment, .. })) => {
-                Some(Clock { time: self.left, increment, moves_to_go: self.moves_to_go })
-            }
-            _ => None,
-        }
+        let increment = self.time_control()?.periods()[self.period].increment;
+        Some(Clock { time: self.left, increment, moves_to_go: self.moves_to_go })
     }
 
     fn limit(&self) -> Option<Duration> {
@@ -253,17 +319,25 @@ impl Timer {
         if time > allowed {
             return false;
         }
-        if let Some(Time::Clock(clock)) = self.control.time {
-            self.left = self.left.saturating_sub(whole(time)) + clock.increment;
+        if let Some(clock) = self.time_control() {
+            self.left = self.left.saturating_sub(whole(time)) + clock.periods()[self.period].increment;
             if let Some(left) = &mut self.moves_to_go {
                 *left -= 1;
                 if *left == 0 {
-                    self.moves_to_go = clock.moves;
-                    self.left += clock.time;
+                    self.period = (self.period + 1).min(clock.count - 1);
+                    let next = clock.periods()[self.period];
+                    (self.moves_to_go, self.left) = (next.moves, self.left + next.time);
                 }
             }
         }
         true
+    }
+
+    /// Takes the time of the opponent's move, in an hourglass.
+    pub fn turn_over(&mut self, time: Duration) {
+        if self.time_control().is_some_and(|clock| clock.hourglass) {
+            self.left += whole(time);
+        }
     }
 }
 
@@ -279,18 +353,30 @@ mod tests {
 
     #[test]
     fn time_controls_are_read_as_written() {
-        for text in ["10+0.1", "60", "40/60+0.6", "0.5+0.005", "1/2"] {
+        for text in [
+            "10+0.1",
+            "60",
+            "40/60+0.6",
+            "0.5+0.005",
+            "1/2",
+            "0+0.5",
+            "40/60:20/30:G/10+0.1",
+            "40/60+1:20/30",
+            "40/60:G/10",
+            "hg60",
+        ] {
             assert_eq!(text.parse::<TimeControl>().unwrap().to_string(), text);
         }
         assert_eq!("40/1:30+0.5".parse::<TimeControl>().unwrap().to_string(), "40/90+0.5");
         assert_eq!("0.3s+0.01s".parse::<TimeControl>().unwrap().to_string(), "0.3+0.01");
-        for text in
-            ["", "+1", "0+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten", "1:", ":5", "s"]
-        {
+        assert_eq!("40/60:20/30:10+0.1".parse::<TimeControl>().unwrap().to_string(), "40/60:20/30:G/10+0.1");
+        assert_eq!("0.3hg".parse::<TimeControl>().unwrap().to_string(), "hg0.3");
+        for text in ["40/60:20/30:10/5:G/1", "G/10:40/60", "hg40/60", "hg", "0", "0+0", "40/60:20/30:"] {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
-        let error = "hg0.3".parse::<TimeControl>().unwrap_err().to_string();
-        assert!(error.contains("`hg0.3`: patzer has no hourglass"), "{error}");
+        for text in ["", "+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten", "1:", ":5", "s"] {
+            assert!(text.parse::<TimeControl>().is_err(), "{text}");
+        }
     }
 
     #[test]
@@ -302,6 +388,34 @@ mod tests {
         assert!(timer.spend(MS(800) + Duration::from_micros(999)));
         let clock = timer.limits(MS(5)).clock.unwrap();
         assert_eq!((clock.time, clock.moves_to_go), (MS(1100), Some(2)));
+    }
+
+    #[test]
+    fn periods_follow_one_another_and_an_hourglass_gives_the_time_on() {
+        let mut timer = Timer::new(clock("2/1:1/0.5+0.1:G/0.2+0.05"), MS(0));
+        let mut left = vec![(timer.left, timer.moves_to_go)];
+        for _ in 0..4 {
+            assert!(timer.spend(MS(100)));
+            left.push((timer.left, timer.moves_to_go));
+        }
+        // 1, 0.9, 0.8 + 0.5, 1.2 + 0.1 + 0.2, 1.4 + 0.05
+        let expected = [1000, 900, 1300, 1500, 1450].map(MS);
+        assert_eq!(left.iter().map(|(left, _)| *left).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            left.iter().map(|(_, moves)| *moves).collect::<Vec<_>>(),
+            [Some(2), Some(1), Some(1), None, None]
+        );
+        let mut again = Timer::new(clock("1/1"), MS(0));
+        assert!(again.spend(MS(300)) && again.spend(MS(1700)) && !again.spend(MS(1001)));
+        let [mut white, mut black] = [Timer::new(clock("hg1"), MS(0)); 2];
+        assert!(white.spend(MS(400)));
+        black.turn_over(MS(400));
+        assert_eq!([white.left, black.left], [600, 1400].map(MS));
+        black.turn_over(Duration::from_micros(500));
+        assert_eq!(black.left, MS(1400), "whole milliseconds count");
+        let mut usual = Timer::new(clock("1"), MS(0));
+        usual.turn_over(MS(400));
+        assert_eq!(usual.left, MS(1000));
     }
 
     #[test]

@@ -192,8 +192,9 @@ fn engine(spec: &Spec, chess960: bool) -> Engine {
     match spec.control.time {
         Some(Time::Move(time)) => clock.fixed_time = ms(time),
         Some(Time::Clock(control)) => {
-            (clock.time, clock.increment) = (ms(control.time), ms(control.increment));
-            clock.moves = control.moves.unwrap_or(0).into();
+            let first = control.periods()[0];
+            (clock.time, clock.increment) = (ms(first.time), ms(first.increment));
+            clock.moves = first.moves.unwrap_or(0).into();
         }
         None => {}
     }
