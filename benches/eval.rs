@@ -16,7 +16,7 @@ use patzer_eval::hce::{self, Hce, Trace, Weights};
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_formats::native::columns::EMPTY;
-use patzer_label::teacher::{Labeller, STATIC_BLOCK, StaticTeacher};
+use patzer_label::teacher::{Labeller, StaticTeacher};
 use patzer_train::random_network_of;
 use shakmaty::{Chess, Position};
 
@@ -87,7 +87,7 @@ fn labels(criterion: &mut Criterion) {
 
 /// Static labels beside the bare evaluations that they hold.
 fn static_labels(criterion: &mut Criterion) {
-    let positions = positions(STATIC_BLOCK);
+    let positions = positions(4096);
     let record = |position: &Chess| Record {
         board: PackedBoard::pack(position),
         turn: position.turn(),

@@ -1,4 +1,4 @@
-mod judge;
+mod any_teacher;
 mod progress;
 mod tables;
 mod teacher;
@@ -30,8 +30,8 @@ use patzer_prepare::leaf::{Method, Settings};
 /// evaluation can judge.
 ///
 /// With --engine, a UCI engine searches each position; its score and depth replace those of the dataset, and its best
-/// move and win/draw/loss are added. With --static, each position gets the static evaluation of a network or weights file
-/// instead, millions an hour. With --tb, endgame tables correct results and scores. None of them looks for leaves.
+/// move and win/draw/loss are added. With --static, each position gets the static evaluation of a network or weights
+/// file instead, hundreds of thousands a second. With --tb, endgame tables correct results and scores. None of them looks for leaves.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \

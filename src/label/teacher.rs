@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::LabelArgs;
-use super::judge::{Judge, JudgeConditions};
+use super::any_teacher::{AnyTeacher, TeacherConditions};
 use super::progress::{Show, Speed};
 use super::tables::Changed;
 use crate::given;
@@ -131,22 +131,22 @@ impl Stored {
 fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
     check(args, &output, ui)?;
-    let judge = Judge::load(args, ui)?;
-    let size = judge.block(given);
+    let teacher = AnyTeacher::load(args, ui)?;
+    let size = teacher.block(given);
     let options = args.options(ui);
     let data = args.data(&options);
     let rows = teacher::rows(data)?;
     let cut = Cut::new(rows, size, given.shard);
     let conditions = Conditions {
         patzer: env!("CARGO_PKG_VERSION"),
-        judge: judge.conditions(),
+        teacher: teacher.conditions(),
         from: digests(&given.scores_from)?,
         block: size,
         positions: rows,
         shard: given.shard,
     };
     let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
-    let described = judge.describe(given);
+    let described = teacher.describe(given);
     let known = known(args, (data, &cut), ui)?;
     let mut tables = args.tables(ui)?;
     let mut metadata = data.open()?.metadata().clone();
@@ -158,7 +158,7 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let arguments = serde_json::to_value(arguments).map_err(|e| Error::internal(e.to_string()))?;
     let mut journal = Journal::open(&output, &conditions, &arguments, &cut, earlier)?;
     let (before, start) = (journal.answered(), Instant::now());
-    ui.note(format!("{described}, {}", judge.at_once(given)));
+    ui.note(format!("{described}, {}", teacher.at_once(given)));
     if before > 0 {
         ui.note(format!("{}: resuming after {} positions", output.display(), grouped(before)));
     }
@@ -166,9 +166,9 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         let (path, bytes) = (Journal::path_of(&output), grouped(journal.damaged()));
         ui.warn(format!("{}: {bytes} bytes are damaged; their positions are asked again", path.display()));
     }
-    let without_search = !judge.searches();
+    let without_search = !teacher.searches();
     let mut show = Show::new(before, cut.positions, without_search, ui);
-    let searched = judge.label(given, &known, (data, &cut), &mut journal, &mut |e| show.see(&e));
+    let searched = teacher.label(given, &known, (data, &cut), &mut journal, &mut |e| show.see(&e));
     show.finish();
     if let Err(error) = searched {
         // Without an answer there is nothing to go on with.
@@ -261,7 +261,7 @@ fn in_checks(count: u64) -> String {
 struct Conditions<'a> {
     patzer: &'static str,
     #[serde(flatten)]
-    judge: JudgeConditions<'a>,
+    teacher: TeacherConditions<'a>,
     /// Sampled digests of the files whose scores are taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     from: Vec<Option<String>>,

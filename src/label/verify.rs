@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::LabelArgs;
-use super::judge::Judge;
+use super::any_teacher::AnyTeacher;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::DataFile;
 use patzer_io::Printable;
@@ -48,8 +48,8 @@ pub fn run(args: &LabelArgs, share: f64, ui: &Ui) -> Result<Status> {
     let given = &args.teacher;
     let options = args.options(ui);
     let data = DataFile { path: &args.labelled(), options: &options };
-    let judge = Judge::load(args, ui)?;
-    let described = judge.describe(given);
+    let teacher = AnyTeacher::load(args, ui)?;
+    let described = teacher.describe(given);
     let metadata = data.open()?.metadata().clone();
     let reason = match metadata.teacher {
         None => "names no teacher of its scores".to_string(),
@@ -61,11 +61,11 @@ pub fn run(args: &LabelArgs, share: f64, ui: &Ui) -> Result<Status> {
     if !reason.is_empty() {
         return Err(Error::data(data.path, reason));
     }
-    let size = if judge.searches() { judge.block(given) } else { BLOCK };
+    let size = if teacher.searches() { teacher.block(given) } else { BLOCK };
     let cut = Cut::new(teacher::rows(data)?, size, None);
     let sample = teacher::sample(&cut, share, given.seed);
     let verified = ui.with_progress("verify", cut.positions, |bar| {
-        judge.verify(given, data, (&cut, &sample), &mut |positions| bar.inc(positions))
+        teacher.verify(given, data, (&cut, &sample), &mut |positions| bar.inc(positions))
     })?;
     let sound = verified.differing == 0;
     ui.result(&Outcome { data: data.path.to_path_buf(), teacher: described, verified })?;

@@ -1,7 +1,7 @@
 //! The games that a sequential test still takes, if its players differ by as much as it has measured.
 //!
-//! The LLR is taken as a Brownian motion between its bounds; its chance to be still between them after some time is a sine
-//! series. Source: D. Siegmund, "Sequential Analysis" (1985), chapter 3.
+//! The LLR is taken as a Brownian motion between its bounds; its chance to be still between them after some time is a
+//! sine series. Source: D. Siegmund, "Sequential Analysis" (1985), chapter 3.
 
 use std::f64::consts::PI;
 

@@ -20,8 +20,8 @@ const SETTINGS: [&str; 12] = [
     "ownbook",
 ];
 
-/// Parameters of the options whose names match patterns; see [`chosen`]. Without patterns all but the settings of an
-/// engine, such as `Hash`.
+/// Parameters of the options whose names match patterns with `*`, whole or up to a dot, with commas between; without
+/// patterns all but the settings of an engine, such as `Hash`.
 pub fn params(spins: &[Spin], patterns: Option<&str>) -> Result<Vec<Param>, PatternError> {
     let spins: Vec<&Spin> = match patterns {
         None => spins.iter().filter(|spin| !is_setting(&spin.name)).collect(),

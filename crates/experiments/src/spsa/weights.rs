@@ -6,7 +6,7 @@ use patzer_eval::Evaluation;
 use patzer_eval::hce::LARGEST;
 use patzer_eval::named_weights::named_weights;
 
-/// Parameters of the weights whose names match; see [`chosen`].
+/// Parameters of the weights whose names match patterns with `*`, whole or up to a dot, with commas between.
 pub fn params(evaluation: &Evaluation, patterns: &str) -> Result<Vec<Param>, PatternError> {
     let all = named_weights(evaluation);
     let names: Vec<&str> = all.iter().map(|(name, _)| &name[..]).collect();

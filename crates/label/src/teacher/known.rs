@@ -14,8 +14,7 @@ use patzer_data::{DataFile, Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Answers of files by position. In memory it takes some 100 bytes for each position of the cut that a file has, and 20
-/// for each other one.
+/// Answers of files by position, in memory, as are the keys of the positions while the files are read.
 #[derive(Debug, Default)]
 pub struct KnownAnswers(HashMap<u128, Answer>);
 

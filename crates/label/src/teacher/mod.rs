@@ -1,5 +1,5 @@
-//! Labels positions by the searches of a UCI engine or by a static evaluation: a pool of labellers, a journal from which
-//! a killed run resumes, and the dataset with the answers.
+//! Labels positions by the searches of a UCI engine or by a static evaluation: a pool of labellers, a journal from
+//! which a killed run resumes, and the dataset with the answers.
 
 mod answer;
 mod blocks;

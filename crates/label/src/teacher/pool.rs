@@ -11,8 +11,8 @@ use super::journal::{Finished, Journal};
 use patzer_data::{DataFile, Record};
 use patzer_io::error::{Error, Hint, Result};
 
-/// Answers the positions of one block after another. The answers of a block depend on its positions alone, so not on the
-/// number of labellers.
+/// Answers the positions of one block after another. The answers of a block depend on its positions alone, so not on
+/// the number of labellers.
 pub trait Labeller: Send {
     /// Answers a block, and says with `trouble` which positions it failed on; `None` if it was halted.
     fn block(

@@ -14,8 +14,8 @@ use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_io::error::Result;
 
-/// Positions of a block: some milliseconds of work, so that many threads have equal shares.
-pub const STATIC_BLOCK: usize = 4096;
+/// Positions of a block: a fraction of a millisecond of work, and small enough for many pieces of a small dataset.
+pub const STATIC_BLOCK: usize = 256;
 
 /// A static evaluation that answers without a search.
 pub struct StaticTeacher<'a> {

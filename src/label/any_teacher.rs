@@ -1,4 +1,4 @@
-//! The judge of the positions of a labelling, from its arguments: a UCI engine, or a static evaluation.
+//! The teacher of the positions of a labelling, from its arguments: a UCI engine, or a static evaluation.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use patzer_match::conditions::PlayerConditions;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Analyst, Control, Spec, Time};
 
-pub enum Judge {
+pub enum AnyTeacher {
     Engine {
         spec: Box<Spec>,
         participant: Box<Participant>,
@@ -40,7 +40,7 @@ pub enum Judge {
 /// What decides the answers, as a journal keeps it.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum JudgeConditions<'a> {
+pub enum TeacherConditions<'a> {
     Engine(Box<PlayerConditions<'a>>),
     /// SHA-256 of the file, or the name of a built-in evaluation.
     Static {
@@ -50,61 +50,63 @@ pub enum JudgeConditions<'a> {
     Nobody {},
 }
 
-impl Judge {
-    pub fn load(args: &LabelArgs, ui: &Ui) -> Result<Judge> {
+impl AnyTeacher {
+    pub fn load(args: &LabelArgs, ui: &Ui) -> Result<AnyTeacher> {
         let Some(engine) = &args.teacher.engine else {
             if !args.teacher.static_labels {
-                return Ok(Judge::Nobody);
+                return Ok(AnyTeacher::Nobody);
             }
             let (evaluation, digest) = load_with_digest(&args.eval, ui)?;
             let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return Ok(Judge::Static { evaluation, name, digest, resolve: args.teacher.resolve });
+            return Ok(AnyTeacher::Static { evaluation, name, digest, resolve: args.teacher.resolve });
         };
         let spec = Box::new(program::spec("--engine", engine)?);
         let participant = Box::new(participant(args, &spec)?);
         let first = teacher::start(&participant, interrupt::flag());
         let first = Box::new(first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?);
-        Ok(Judge::Engine { spec, participant, first })
+        Ok(AnyTeacher::Engine { spec, participant, first })
     }
 
     pub fn searches(&self) -> bool {
-        matches!(self, Judge::Engine { .. })
+        matches!(self, AnyTeacher::Engine { .. })
     }
 
     /// Positions of a block.
     pub fn block(&self, given: &TeacherArgs) -> usize {
         let block = given.block.map(|block| block as usize);
         match self {
-            Judge::Engine { participant, .. } => {
+            AnyTeacher::Engine { participant, .. } => {
                 block.unwrap_or_else(|| default_block(&participant.time_settings.control))
             }
-            Judge::Static { .. } | Judge::Nobody => STATIC_BLOCK,
+            AnyTeacher::Static { .. } | AnyTeacher::Nobody => STATIC_BLOCK,
         }
     }
 
-    pub fn conditions(&self) -> JudgeConditions<'_> {
+    pub fn conditions(&self) -> TeacherConditions<'_> {
         match self {
             // By the name that the engine says of itself.
-            Judge::Engine { participant, first, .. } => JudgeConditions::Engine(Box::new(PlayerConditions {
-                name: engine_name(participant, first),
-                ..participant.conditions()
-            })),
-            Judge::Static { digest, resolve, .. } => {
-                JudgeConditions::Static { file: digest, resolve: *resolve }
+            AnyTeacher::Engine { participant, first, .. } => {
+                TeacherConditions::Engine(Box::new(PlayerConditions {
+                    name: engine_name(participant, first),
+                    ..participant.conditions()
+                }))
             }
-            Judge::Nobody => JudgeConditions::Nobody {},
+            AnyTeacher::Static { digest, resolve, .. } => {
+                TeacherConditions::Static { file: digest, resolve: *resolve }
+            }
+            AnyTeacher::Nobody => TeacherConditions::Nobody {},
         }
     }
 
-    /// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64 positions`
-    /// or `big.nnue (SHA-256 0123456789abcdef), static`.
+    /// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64
+    /// positions` or `big.nnue (SHA-256 0123456789abcdef), static`.
     pub fn describe(&self, given: &TeacherArgs) -> String {
         let names =
             given.scores_from.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy());
         let files = names.collect::<Vec<_>>().join(", ");
         match (self, given.scores_from.is_empty()) {
             (_, true) => self.name(given),
-            (Judge::Nobody, false) => format!("scores of {files}"),
+            (AnyTeacher::Nobody, false) => format!("scores of {files}"),
             (_, false) => format!("scores of {files}; others by {}", self.name(given)),
         }
     }
@@ -115,7 +117,7 @@ impl Judge {
             unit => format!(", {unit} centipawns a unit"),
         };
         match self {
-            Judge::Engine { spec, participant, first } => {
+            AnyTeacher::Engine { spec, participant, first } => {
                 let options: Vec<String> =
                     spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 let options =
@@ -127,28 +129,28 @@ impl Judge {
                 let (name, control) = (engine_name(participant, first), participant.time_settings.control);
                 format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
             }
-            Judge::Static { name, digest, resolve, .. } => {
+            AnyTeacher::Static { name, digest, resolve, .. } => {
                 let built_in = Evaluation::EMBEDDED.contains(&digest.as_str());
                 let hash = if built_in { String::new() } else { format!(" (SHA-256 {})", &digest[..16]) };
                 let method = if *resolve { "quiescence search" } else { "static" };
                 format!("{name}{hash}, {method}{unit}")
             }
-            Judge::Nobody => String::new(),
+            AnyTeacher::Nobody => String::new(),
         }
     }
 
     /// `2 at the same time`, `2 threads`.
     pub fn at_once(&self, given: &TeacherArgs) -> String {
         match (self, self.count(given)) {
-            (Judge::Engine { .. }, count) => format!("{count} at the same time"),
+            (AnyTeacher::Engine { .. }, count) => format!("{count} at the same time"),
             (_, count) => counted(count as u64, "thread"),
         }
     }
 
     fn count(&self, given: &TeacherArgs) -> usize {
         match self {
-            Judge::Engine { participant, .. } => program::at_once(given.concurrency, participant),
-            Judge::Static { .. } | Judge::Nobody => rayon::current_num_threads(),
+            AnyTeacher::Engine { participant, .. } => program::at_once(given.concurrency, participant),
+            AnyTeacher::Static { .. } | AnyTeacher::Nobody => rayon::current_num_threads(),
         }
     }
 
@@ -162,16 +164,16 @@ impl Judge {
     ) -> Result<Verified> {
         let (unit, flag) = (given.score_scale(), interrupt::flag());
         match self {
-            Judge::Engine { spec, participant, first } => {
+            AnyTeacher::Engine { spec, participant, first } => {
                 let teacher = searching(&spec, &participant, 1);
                 let labeller = teacher.labeller(Some(*first));
                 teacher::verify(labeller, data, cut, sample, unit, flag, progress)
             }
-            Judge::Static { evaluation, resolve, .. } => {
+            AnyTeacher::Static { evaluation, resolve, .. } => {
                 let labeller = StaticTeacher { evaluation: &evaluation, resolve }.labeller();
                 teacher::verify(labeller, data, cut, sample, unit, flag, progress)
             }
-            Judge::Nobody => teacher::verify(NoTeacher, data, cut, sample, unit, flag, progress),
+            AnyTeacher::Nobody => teacher::verify(NoTeacher, data, cut, sample, unit, flag, progress),
         }
     }
 
@@ -186,17 +188,17 @@ impl Judge {
     ) -> Result<()> {
         let (count, flag) = (self.count(given), interrupt::flag());
         match self {
-            Judge::Engine { spec, participant, first } => {
+            AnyTeacher::Engine { spec, participant, first } => {
                 let teacher = searching(&spec, &participant, count);
                 let labellers = known.before_all(teacher.labellers(*first));
                 teacher::label(labellers, data, cut, journal, flag, report)
             }
-            Judge::Static { evaluation, resolve, .. } => {
+            AnyTeacher::Static { evaluation, resolve, .. } => {
                 let teacher = StaticTeacher { evaluation: &evaluation, resolve };
                 let labellers = known.before_all(teacher.labellers(count));
                 teacher::label(labellers, data, cut, journal, flag, report)
             }
-            Judge::Nobody => {
+            AnyTeacher::Nobody => {
                 let labellers = known.before_all((0..count).map(|_| NoTeacher).collect());
                 teacher::label(labellers, data, cut, journal, flag, report)
             }
