@@ -47,7 +47,7 @@ pub struct PlayerArgs {
     search: Option<String>,
 
     /// Seconds for an engine to answer `uci` after its start
-    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     start_timeout: u64,
 
     /// Seconds for an engine to answer `isready`, at its start and before a game

@@ -166,9 +166,12 @@ impl Engine {
                     std::process::exit(7);
                 }
                 start => {
-                    if start == "slow" {
-                        std::thread::sleep(std::time::Duration::from_millis(300));
-                    }
+                    let load = match start {
+                        "slow" => 300,
+                        "loads" => 5500,
+                        _ => 0,
+                    };
+                    std::thread::sleep(std::time::Duration::from_millis(load));
                     say(
                         "id name Mock 1.0\nid author nobody\noption name Seed type spin default 0 min 0 max 9",
                     );

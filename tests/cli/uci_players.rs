@@ -262,6 +262,15 @@ fn overstepping_the_time_loses_also_without_any_answer() {
 }
 
 #[test]
+#[ignore = "takes long: make test-long"]
+fn long_an_engine_that_loads_much_is_waited_for_and_said() {
+    let folder = folder();
+    let output = play(folder.path(), "loads", &["name=one", "name=two"], "--games 2 --nodes 5 --max-moves 3");
+    assert!(stderr(&output).contains("one: waiting for its answer to `uci`, up to 60 s"), "{output:?}");
+    assert!(folder.path().join("sprt.pgn").exists(), "{output:?}");
+}
+
+#[test]
 fn an_engine_that_does_not_start_is_named_before_any_game() {
     let engines = ["name=one", "name=two"];
     for (start, args, says) in [

@@ -17,9 +17,9 @@ use crate::{Control, PlayerError, SearchInfo};
 /// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For `uciok` and the first `readyok`.
+    /// For `uciok`.
     pub start: Duration,
-    /// For `readyok` before each game.
+    /// For `readyok`, at the start and before each game.
     pub ready: Duration,
     /// For a move without time limit; `None` waits forever.
     pub stall: Option<Duration>,

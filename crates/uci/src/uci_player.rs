@@ -57,6 +57,38 @@ pub(crate) fn not_running() -> PlayerError {
     PlayerError::Crash("it is not running".into())
 }
 
+/// A question at the start of an engine, which may load much before it answers.
+struct Asked<'a> {
+    text: &'a str,
+    timeout: Duration,
+    stop: &'a AtomicBool,
+    program: &'a Program,
+}
+
+/// Time after which an engine that starts is said to be waited for.
+const SLOW: Duration = Duration::from_secs(5);
+
+impl Asked<'_> {
+    fn read<T>(
+        &self,
+        process: &mut Process,
+        mut hear: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, ProcessError> {
+        let &Asked { text, timeout, stop, program } = self;
+        let start = Instant::now();
+        let until = |time| Wait { deadline: Some(start + time), stop };
+        let answered = process.read(&until(timeout.min(SLOW)), &mut hear);
+        if timeout <= SLOW || !matches!(answered, Err(ProcessError::TimedOut)) {
+            return answered;
+        }
+        if let Some(warn) = program.listen.warn {
+            let (name, seconds) = (&program.name, timeout.as_secs());
+            warn(&format!("{name}: waiting for its answer to {text}, up to {seconds} s"));
+        }
+        process.read(&until(timeout), hear)
+    }
+}
+
 impl UciPlayer {
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
         let mut player = UciPlayer {
@@ -82,11 +114,11 @@ impl UciPlayer {
 
     pub fn handshake(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
         let timeout = self.program.timeouts.start;
-        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         let (declared, name) = (&mut self.declared, &mut self.name);
         let process = self.process.as_mut().ok_or_else(not_running)?;
         declared.clear();
-        let answered = process.read(&wait, |line| introduction(line, name, declared));
+        let asked = Asked { text: "`uci`", timeout, stop, program: &self.program };
+        let answered = asked.read(process, |line| introduction(line, name, declared));
         // An engine that fails its handshake would fail again after a restart.
         let unable = |error| match error {
             PlayerError::Crash(note) | PlayerError::Stall(note) => PlayerError::Unable(note),
@@ -178,7 +210,13 @@ impl UciPlayer {
         let process = self.process.as_mut().ok_or_else(not_running)?;
         let text = [commands, b"isready\n"].concat();
         let answered = process.send(&text, &wait).and_then(|()| {
-            process.read(&wait, |line| (words(line).next() == Some(b"readyok")).then_some(()))
+            let ready = |line: &[u8]| (words(line).next() == Some(b"readyok")).then_some(());
+            match self.played {
+                true => process.read(&wait, ready),
+                false => {
+                    Asked { text: "`isready`", timeout, stop, program: &self.program }.read(process, ready)
+                }
+            }
         });
         answered.map_err(|error| self.player_error(error, "`isready`", timeout))
     }
