@@ -94,13 +94,15 @@ fn a_resumed_match_equals_an_uninterrupted_one() {
 #[test]
 fn periods_increments_alone_and_an_hourglass_are_clocks() {
     let folder = tempfile::tempdir().unwrap();
-    for clock in ["4/0.4:4/0.4:G/0.4+0.05", "0+0.3", "hg0.5"] {
+    for (clock, tag) in
+        [("4/0.4:4/0.4:G/0.4+0.05", "4/0.4:4/0.4:0.4+0.05"), ("0+0.3", "0+0.3"), ("hg0.5", "*0.5")]
+    {
         let line =
             format!("match default-hce untuned-hce --games 4 --max-moves 25 --tc {clock} --time-margin 100");
         let said = done(folder.path(), &format!("{line} -o {}.pgn", clock.len()));
         assert!(!said.contains("time"), "{clock}: {said}");
         let games = fs::read_to_string(folder.path().join(format!("{}.pgn", clock.len()))).unwrap();
-        assert_eq!(games.matches(&format!("[TimeControl \"{clock}\"]")).count(), 4, "{games}");
+        assert_eq!(games.matches(&format!("[TimeControl \"{tag}\"]")).count(), 4, "{games}");
         assert!(!games.contains("forfeit"), "{games}");
     }
 }

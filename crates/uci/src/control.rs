@@ -208,7 +208,8 @@ impl Control {
     pub fn tag(&self) -> String {
         match self.time {
             Some(Time::Move(time)) => format!("{}/move", time.as_secs_f64()),
-            Some(Time::Clock(clock)) => clock.to_string(),
+            // PGN has other signs for the rest of a game and for an hourglass.
+            Some(Time::Clock(clock)) => clock.to_string().replace("G/", "").replace("hg", "*"),
             None => "-".to_string(),
         }
     }
@@ -405,6 +406,8 @@ mod tests {
             left.iter().map(|(_, moves)| *moves).collect::<Vec<_>>(),
             [Some(2), Some(1), Some(1), None, None]
         );
+        assert_eq!(clock("2/1:1/0.5+0.1:G/0.2+0.05").tag(), "2/1:1/0.5+0.1:0.2+0.05");
+        assert_eq!(clock("hg60").tag(), "*60");
         let mut again = Timer::new(clock("1/1"), MS(0));
         assert!(again.spend(MS(300)) && again.spend(MS(1700)) && !again.spend(MS(1001)));
         let [mut white, mut black] = [Timer::new(clock("hg1"), MS(0)); 2];
