@@ -193,7 +193,7 @@ fn label(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let to = (output.as_path(), &target, &metadata);
     let answers = Answers { journal: &journal, unit: given.score_scale(), searched: !without_search };
     let (counts, written) = teacher::write(data, &cut, &answers, to, tables.as_mut(), &mut see)?;
-    if without_search && !given.resolve && in_check > 0 {
+    if given.static_labels && !given.resolve && in_check > 0 {
         ui.warn(format!(
             "{}, where a static evaluation says little; --resolve searches on",
             in_checks(in_check)
@@ -233,13 +233,15 @@ fn check(args: &LabelArgs, output: &Path, ui: &Ui) -> Result<()> {
 
 /// The scores of the files of `--scores-from`.
 fn known(args: &LabelArgs, (data, cut): (DataFile<'_>, &Cut), ui: &Ui) -> Result<KnownAnswers> {
-    let options = ui.read_options(None);
-    let files: Vec<DataFile> =
-        args.teacher.scores_from.iter().map(|path| DataFile { path, options: &options }).collect();
+    let (paths, options) = (&args.teacher.scores_from, ui.read_options(None));
+    if paths.is_empty() {
+        return Ok(KnownAnswers::default());
+    }
+    let files: Vec<DataFile> = paths.iter().map(|path| DataFile { path, options: &options }).collect();
     let known = ui.with_progress("joining", 0, |bar| {
         KnownAnswers::read(&files, data, cut, &mut |positions| bar.inc(positions))
     })?;
-    if known.is_empty() && !files.is_empty() {
+    if known.is_empty() {
         ui.warn("no position has a score in the files of --scores-from");
     }
     Ok(known)

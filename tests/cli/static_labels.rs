@@ -216,6 +216,9 @@ fn scores_are_taken_from_files_and_the_teacher_answers_the_others() {
     assert_eq!(result["teacher"], "scores of half.parquet");
     let expected: Vec<_> = all.iter().map(|record| record.score.filter(|_| known(record))).collect();
     assert_eq!(scores("rescored.parquet"), expected);
+    let output = patzer(here, &["label", "--scores-from", "half.parquet", "-o", "silent.parquet"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("in check"), "nothing is evaluated: {said}");
     // The teacher's unit is its own.
     done(here, "label --static --scores-from half.parquet --score-scale 0.5 -o both.parquet");
     done(here, "label --static --score-scale 0.5 -o hce.parquet");
