@@ -16,7 +16,7 @@ use patzer_eval::hce::{self, Hce, Trace, Weights};
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_formats::native::columns::EMPTY;
-use patzer_label::teacher::{Labeller, StaticTeacher};
+use patzer_label::teacher::{Block, Labeller, StaticTeacher};
 use patzer_train::random_network_of;
 use shakmaty::{Chess, Position};
 
@@ -123,9 +123,10 @@ fn static_labels(criterion: &mut Criterion) {
         });
         let evaluation = Evaluation::Nnue(network);
         let mut labeller = StaticTeacher { evaluation: &evaluation, resolve: false }.labeller();
-        let halt = AtomicBool::new(false);
+        let (halt, trouble) = (AtomicBool::new(false), |_| ());
+        let block = Block { number: 0, records: &records, halt: &halt, trouble: &trouble };
         group.bench_function(format!("{name}, labels"), |bench| {
-            bench.iter(|| labeller.block(0, black_box(&records), &halt, &|_| ()).unwrap());
+            bench.iter(|| labeller.label(black_box(&block)).unwrap());
         });
     }
     group.finish();

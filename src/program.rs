@@ -50,13 +50,18 @@ impl ProgramArgs {
 /// A program that the argument `flag` names; one that takes longer than `stall` hangs.
 pub fn load(flag: &'static str, text: &str, control: Control, stall: Duration) -> Result<Participant> {
     let spec = spec(flag, text)?;
-    let mut defaults = Defaults::for_positions(control, stall);
-    defaults.listen.warn = Some(warn);
-    let program = Participant::load(&spec, &defaults)?;
+    let program = participant(&spec, control, stall)?;
     if !program.is_program() {
         return Err(Error::data(&spec.cmd, "is an evaluation, not a UCI engine"));
     }
     Ok(program)
+}
+
+/// A program or an evaluation for single positions, by its description.
+pub fn participant(spec: &Spec, control: Control, stall: Duration) -> Result<Participant> {
+    let mut defaults = Defaults::for_positions(control, stall);
+    defaults.listen.warn = Some(warn);
+    Participant::load(spec, &defaults)
 }
 
 /// Refuses a pattern of `--pattern` without a group for the value.

@@ -1,5 +1,6 @@
 //! The teacher of the positions of a labelling, from its arguments: a UCI engine, or a static evaluation.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -8,24 +9,26 @@ use serde::Serialize;
 use super::LabelArgs;
 use super::teacher_args::TeacherArgs;
 use crate::evaluation::load_with_digest;
-use crate::ui::warn;
 use crate::{Error, Result, Ui, interrupt, program};
 use patzer_data::DataFile;
 use patzer_eval::Evaluation;
 use patzer_io::number::counted;
 use patzer_label::teacher::{
-    self, Cut, Event, Journal, KnownAnswers, NoTeacher, STATIC_BLOCK, StaticTeacher, Teacher, Verified,
-    default_block,
+    self, Cut, Event, Journal, KnownAnswers, Labeller, NoTeacher, STATIC_BLOCK, StaticTeacher, Teacher,
+    Verified, default_block,
 };
 use patzer_match::conditions::PlayerConditions;
-use patzer_match::participant::{Defaults, Participant};
+use patzer_match::participant::Participant;
 use patzer_match::{Analyst, Control, Spec, Time};
 
 pub enum AnyTeacher {
     Engine {
         spec: Box<Spec>,
         participant: Box<Participant>,
-        first: Box<Analyst>,
+        /// Name that the engine says of itself, or that of its file.
+        name: String,
+        /// The engine that has shown that it starts, until a labeller takes it.
+        first: Cell<Option<Box<Analyst>>>,
     },
     Static {
         evaluation: Evaluation,
@@ -37,7 +40,7 @@ pub enum AnyTeacher {
     Nobody,
 }
 
-/// What decides the answers, as a journal keeps it.
+/// Conditions that decide the answers, as a journal keeps them.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TeacherConditions<'a> {
@@ -63,8 +66,9 @@ impl AnyTeacher {
         let spec = Box::new(program::spec("--engine", engine)?);
         let participant = Box::new(participant(args, &spec)?);
         let first = teacher::start(&participant, interrupt::flag());
-        let first = Box::new(first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?);
-        Ok(AnyTeacher::Engine { spec, participant, first })
+        let first = first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?;
+        let name = first.name().unwrap_or(&participant.name).to_string();
+        Ok(AnyTeacher::Engine { spec, participant, name, first: Cell::new(Some(Box::new(first))) })
     }
 
     pub fn searches(&self) -> bool {
@@ -84,12 +88,8 @@ impl AnyTeacher {
 
     pub fn conditions(&self) -> TeacherConditions<'_> {
         match self {
-            // By the name that the engine says of itself.
-            AnyTeacher::Engine { participant, first, .. } => {
-                TeacherConditions::Engine(Box::new(PlayerConditions {
-                    name: engine_name(participant, first),
-                    ..participant.conditions()
-                }))
+            AnyTeacher::Engine { participant, name, .. } => {
+                TeacherConditions::Engine(Box::new(PlayerConditions { name, ..participant.conditions() }))
             }
             AnyTeacher::Static { digest, resolve, .. } => {
                 TeacherConditions::Static { file: digest, resolve: *resolve }
@@ -117,7 +117,7 @@ impl AnyTeacher {
             unit => format!(", {unit} centipawns a unit"),
         };
         match self {
-            AnyTeacher::Engine { spec, participant, first } => {
+            AnyTeacher::Engine { spec, participant, name, .. } => {
                 let options: Vec<String> =
                     spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 let options =
@@ -126,7 +126,7 @@ impl AnyTeacher {
                     1 => "position".to_string(),
                     size => format!("{size} positions"),
                 };
-                let (name, control) = (engine_name(participant, first), participant.time_settings.control);
+                let control = participant.time_settings.control;
                 format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
             }
             AnyTeacher::Static { name, digest, resolve, .. } => {
@@ -154,81 +154,58 @@ impl AnyTeacher {
         }
     }
 
+    fn labeller(&self) -> Box<dyn Labeller + '_> {
+        match self {
+            AnyTeacher::Engine { spec, participant, first, .. } => {
+                let (control, restart) = (participant.time_settings.control, spec.restart.unwrap_or(false));
+                let teacher = Teacher { participant, control, restart };
+                Box::new(teacher.labeller(first.take().map(|first| *first)))
+            }
+            AnyTeacher::Static { evaluation, resolve, .. } => {
+                Box::new(StaticTeacher { evaluation, resolve: *resolve }.labeller())
+            }
+            AnyTeacher::Nobody => Box::new(NoTeacher),
+        }
+    }
+
     /// Compares the labels of the blocks of a sample with answers of now.
     pub fn verify(
-        self,
+        &self,
         given: &TeacherArgs,
         data: DataFile<'_>,
         (cut, sample): (&Cut, &BTreeSet<u64>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verified> {
         let (unit, flag) = (given.score_scale(), interrupt::flag());
-        match self {
-            AnyTeacher::Engine { spec, participant, first } => {
-                let teacher = searching(&spec, &participant, 1);
-                let labeller = teacher.labeller(Some(*first));
-                teacher::verify(labeller, data, cut, sample, unit, flag, progress)
-            }
-            AnyTeacher::Static { evaluation, resolve, .. } => {
-                let labeller = StaticTeacher { evaluation: &evaluation, resolve }.labeller();
-                teacher::verify(labeller, data, cut, sample, unit, flag, progress)
-            }
-            AnyTeacher::Nobody => teacher::verify(NoTeacher, data, cut, sample, unit, flag, progress),
-        }
+        teacher::verify(self.labeller(), data, cut, sample, unit, flag, progress)
     }
 
     /// Answers what the journal lacks, by what is known where it is.
     pub fn label(
-        self,
+        &self,
         given: &TeacherArgs,
         known: &KnownAnswers,
         (data, cut): (DataFile<'_>, &Cut),
         journal: &mut Journal,
         report: &mut dyn FnMut(Event),
     ) -> Result<()> {
-        let (count, flag) = (self.count(given), interrupt::flag());
-        match self {
-            AnyTeacher::Engine { spec, participant, first } => {
-                let teacher = searching(&spec, &participant, count);
-                let labellers = known.before_all(teacher.labellers(*first));
-                teacher::label(labellers, data, cut, journal, flag, report)
-            }
-            AnyTeacher::Static { evaluation, resolve, .. } => {
-                let teacher = StaticTeacher { evaluation: &evaluation, resolve };
-                let labellers = known.before_all(teacher.labellers(count));
-                teacher::label(labellers, data, cut, journal, flag, report)
-            }
-            AnyTeacher::Nobody => {
-                let labellers = known.before_all((0..count).map(|_| NoTeacher).collect());
-                teacher::label(labellers, data, cut, journal, flag, report)
-            }
-        }
+        let labellers = (0..self.count(given)).map(|_| self.labeller()).collect();
+        teacher::label(known.before_all(labellers), data, cut, journal, interrupt::flag(), report)
     }
-}
-
-fn searching<'a>(spec: &Spec, participant: &'a Participant, concurrency: usize) -> Teacher<'a> {
-    let (control, restart) = (participant.time_settings.control, spec.restart.unwrap_or(false));
-    Teacher { control, participant, restart, concurrency }
 }
 
 fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
     let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
     let stall = Duration::from_secs(args.teacher.stall_timeout);
-    let mut defaults = Defaults::for_positions(control, stall);
-    defaults.listen.warn = Some(warn);
-    let participant = Participant::load(spec, &defaults)?;
+    let participant = program::participant(spec, control, stall)?;
     if !participant.is_program() {
         let reason = "is an evaluation, not a program; `label --eval` takes it, with --static for its scores, or with \
-                      --nodes and --rescore for those of searches";
+                      --nodes and --rescore for the scores of searches";
         return Err(Error::data(&spec.cmd, reason));
     }
     if participant.time_settings.control.is_unlimited() {
         return Err(Error::usage("--engine needs a limit: add --nodes, --depth or --movetime"));
     }
     Ok(participant)
-}
-
-fn engine_name<'a>(participant: &'a Participant, engine: &'a Analyst) -> &'a str {
-    engine.name().unwrap_or(&participant.name)
 }

@@ -31,7 +31,8 @@ use patzer_prepare::leaf::{Method, Settings};
 ///
 /// With --engine, a UCI engine searches each position; its score and depth replace those of the dataset, and its best
 /// move and win/draw/loss are added. With --static, each position gets the static evaluation of a network or weights
-/// file instead, hundreds of thousands a second. With --tb, endgame tables correct results and scores. None of them looks for leaves.
+/// file instead, hundreds of thousands a second. With --tb, endgame tables correct results and scores. None of them
+/// looks for leaves.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
@@ -41,7 +42,7 @@ use patzer_prepare::leaf::{Method, Settings};
     patzer label --engine cmd=./lc0 --movetime 50 --concurrency 2\n  \
     patzer label --eval big.nnue --static  the static evaluation of a network → rescored.parquet\n  \
     patzer label --scores-from lichess.jsonl.zst  the scores that a file has of the same positions → rescored.parquet\n  \
-    patzer label --verify 0.1% shard3.parquet --eval big.nnue --static   are its labels those of this network?\n  \
+    patzer label --verify 0.1% shard3.parquet --eval big.nnue --static   are its labels by this network?\n  \
     patzer label --resume                  go on after an interruption\n  \
     patzer label --tb syzygy/ --tb-game    results and scores by endgame tables\n\n\
     docs/teachers.md says what is stored, what a resumed run repeats, and what it costs.")]

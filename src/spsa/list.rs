@@ -7,15 +7,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::evaluation::load;
-use crate::program::spec;
-use crate::ui::warn;
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_engine::Params;
 use patzer_eval::Evaluation;
 use patzer_experiments::spsa::{Param, ParamError, options, weights};
 use patzer_label::teacher;
 use patzer_match::Control;
-use patzer_match::participant::{Defaults, Participant};
+use patzer_match::participant::Participant;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer spsa list > params.txt                       parameters of the bundled engine's search\n  \
@@ -69,9 +67,8 @@ pub fn run(args: &ListArgs, ui: &Ui) -> Result<Status> {
 
 /// The engine, if it is a program.
 fn program(engine: &str) -> Result<Option<Participant>> {
-    let mut defaults = Defaults::for_positions(Control::default(), Duration::from_secs(60));
-    defaults.listen.warn = Some(warn);
-    let participant = Participant::load(&spec("ENGINE", engine)?, &defaults)?;
+    let spec = program::spec("ENGINE", engine)?;
+    let participant = program::participant(&spec, Control::default(), Duration::from_secs(60))?;
     Ok(participant.is_program().then_some(participant))
 }
 

@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::AtomicBool;
 
 use super::answer::Answer;
-use super::blocks::{Blocks, Cut, checksum};
-use super::journal::Finished;
-use super::pool::Labeller;
+use super::blocks::{Blocks, Cut};
+use super::pool::{Block, Labeller, Labels};
 use patzer_chess::score::MATE_IN_MAX;
 use patzer_data::key_set::KeySet;
 use patzer_data::{DataFile, Record, flags};
@@ -32,7 +30,7 @@ impl KnownAnswers {
     ) -> Result<KnownAnswers> {
         let mut wanted = KeySet::new();
         let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
-        while !files.is_empty() && blocks.next(&mut records)?.is_some() {
+        while blocks.next(&mut records)?.is_some() {
             check_interrupt()?;
             records.iter().for_each(|record: &Record| _ = wanted.insert(record.key()));
         }
@@ -58,7 +56,7 @@ impl KnownAnswers {
         Ok(KnownAnswers(known))
     }
 
-    /// Puts these answers before those of labellers.
+    /// Labellers that take these answers first, and ask the others for the rest.
     pub fn before_all<L: Labeller>(&self, labellers: Vec<L>) -> Vec<impl Labeller> {
         labellers.into_iter().map(|labeller| Joined { known: self, labeller }).collect()
     }
@@ -99,31 +97,20 @@ struct Joined<'a, L> {
 }
 
 impl<L: Labeller> Labeller for Joined<'_, L> {
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        halt: &AtomicBool,
-        trouble: &dyn Fn(String),
-    ) -> Result<Option<Finished>> {
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
         if self.known.is_empty() {
-            return self.labeller.block(block, records, halt, trouble);
+            return self.labeller.label(block);
         }
         let known: Vec<Option<Answer>> =
-            records.iter().map(|record| self.known.0.get(&record.key()).copied()).collect();
-        let others: Vec<Record> = records
-            .iter()
-            .zip(&known)
-            .filter(|(_, known)| known.is_none())
-            .map(|(record, _)| *record)
-            .collect();
-        let Some(mut finished) = self.labeller.block(block, &others, halt, trouble)? else { return Ok(None) };
-        let mut asked = finished.answers.into_iter();
-        let answers = known.into_iter().map(|known| known.or_else(|| asked.next()));
-        finished.answers =
-            answers.collect::<Option<_>>().ok_or_else(|| Error::internal("answers are missing"))?;
-        finished.positions = checksum(records);
-        Ok(Some(finished))
+            block.records.iter().map(|record| self.known.0.get(&record.key()).copied()).collect();
+        let others = block.records.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let others: Vec<Record> = others.map(|(record, _)| *record).collect();
+        let asked = Block { records: &others, ..*block };
+        let Some(Labels { answers, restarts }) = self.labeller.label(&asked)? else { return Ok(None) };
+        let mut answers = answers.into_iter();
+        let all = known.into_iter().map(|known| known.or_else(|| answers.next()));
+        let answers = all.collect::<Option<_>>().ok_or_else(|| Error::internal("answers are missing"))?;
+        Ok(Some(Labels { answers, restarts }))
     }
 }
 
@@ -131,15 +118,8 @@ impl<L: Labeller> Labeller for Joined<'_, L> {
 pub struct NoTeacher;
 
 impl Labeller for NoTeacher {
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        _halt: &AtomicBool,
-        _trouble: &dyn Fn(String),
-    ) -> Result<Option<Finished>> {
-        let answers = vec![Answer { failed: false, ..Answer::FAILED }; records.len()];
-        Ok(Some(Finished { block, positions: checksum(records), restarts: 0, answers }))
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
+        Ok(Some(vec![Answer { failed: false, ..Answer::FAILED }; block.records.len()].into()))
     }
 }
 
@@ -149,6 +129,7 @@ mod tests {
     use patzer_chess::PackedBoard;
     use patzer_formats::native::columns::EMPTY;
     use shakmaty::{Chess, Position};
+    use std::sync::atomic::AtomicBool;
 
     fn record(moves: usize) -> Record {
         let mut position = Chess::default();
@@ -169,24 +150,20 @@ mod tests {
         let known = KnownAnswers(known);
         struct Count(i32);
         impl Labeller for Count {
-            fn block(
-                &mut self,
-                block: u64,
-                records: &[Record],
-                _halt: &AtomicBool,
-                _trouble: &dyn Fn(String),
-            ) -> Result<Option<Finished>> {
-                self.0 += records.len() as i32;
+            fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
+                self.0 += block.records.len() as i32;
                 let answer = Answer { score: Some(self.0), failed: false, ..Answer::FAILED };
-                Ok(Some(Finished { block, positions: 0, restarts: 2, answers: vec![answer; records.len()] }))
+                Ok(Some(Labels { answers: vec![answer; block.records.len()], restarts: 2 }))
             }
         }
         let records = [record(0), record(1), record(2), record(1)];
         let mut joined = known.before_all(vec![Count(0)]).remove(0);
-        let finished = joined.block(7, &records, &AtomicBool::new(false), &|_| {}).unwrap().unwrap();
-        let scores: Vec<_> = finished.answers.iter().map(|answer| answer.score.unwrap()).collect();
+        let (halt, trouble) = (AtomicBool::new(false), |_| ());
+        let block = Block { number: 7, records: &records, halt: &halt, trouble: &trouble };
+        let labels = joined.label(&block).unwrap().unwrap();
+        let scores: Vec<_> = labels.answers.iter().map(|answer| answer.score.unwrap()).collect();
         assert_eq!(scores, [2, 50, 2, 50]);
-        assert_eq!((finished.block, finished.positions, finished.restarts), (7, checksum(&records), 2));
+        assert_eq!(labels.restarts, 2);
     }
 
     #[test]

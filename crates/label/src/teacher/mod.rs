@@ -15,7 +15,7 @@ use std::path::Path;
 pub use self::blocks::{Cut, rows};
 pub use self::journal::Journal;
 pub use self::known::{KnownAnswers, NoTeacher};
-pub use self::pool::{Event, Labeller, label};
+pub use self::pool::{Block, Event, Labeller, Labels, label};
 pub use self::searching::{Teacher, start};
 pub use self::static_labels::{STATIC_BLOCK, StaticTeacher};
 pub use self::verify::{Verified, sample, verify};

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::answer::Answer;
 use super::blocks::{Blocks, Cut, checksum};
 use super::journal::{Finished, Journal};
 use patzer_data::{DataFile, Record};
@@ -14,14 +15,36 @@ use patzer_io::error::{Error, Hint, Result};
 /// Answers the positions of one block after another. The answers of a block depend on its positions alone, so not on
 /// the number of labellers.
 pub trait Labeller: Send {
-    /// Answers a block, and says with `trouble` which positions it failed on; `None` if it was halted.
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        halt: &AtomicBool,
-        trouble: &dyn Fn(String),
-    ) -> Result<Option<Finished>>;
+    /// Answers a block; `None` if it was halted.
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>>;
+}
+
+impl<L: Labeller + ?Sized> Labeller for Box<L> {
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
+        (**self).label(block)
+    }
+}
+
+/// Positions to answer.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    pub number: u64,
+    pub records: &'a [Record],
+    pub halt: &'a AtomicBool,
+    /// Gets the positions on which a labeller fails, with the reason.
+    pub trouble: &'a dyn Fn(String),
+}
+
+/// Answers to the positions of a block.
+pub struct Labels {
+    pub answers: Vec<Answer>,
+    pub restarts: u32,
+}
+
+impl From<Vec<Answer>> for Labels {
+    fn from(answers: Vec<Answer>) -> Labels {
+        Labels { answers, restarts: 0 }
+    }
 }
 
 /// Progress of a labelling.
@@ -161,9 +184,13 @@ fn work(
     let trouble = |text| _ = results.send(News::Trouble(text));
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((block, records)) = job else { return };
-        let (news, ends) = match labeller.block(block, &records, halt, &trouble) {
-            Ok(Some(finished)) => (News::Finished(finished), false),
+        let Ok((number, records)) = job else { return };
+        let block = Block { number, records: &records, halt, trouble: &trouble };
+        let (news, ends) = match labeller.label(&block) {
+            Ok(Some(Labels { answers, restarts })) => {
+                let positions = checksum(&records);
+                (News::Finished(Finished { block: number, positions, restarts, answers }), false)
+            }
             Ok(None) => return,
             Err(error) => (News::Error(error), true),
         };

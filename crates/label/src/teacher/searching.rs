@@ -9,10 +9,8 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
 
 use super::answer::Answer;
-use super::blocks::{checksum, legal};
-use super::journal::Finished;
-use super::pool::Labeller;
-use patzer_data::Record;
+use super::blocks::legal;
+use super::pool::{Block, Labeller, Labels};
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::Participant;
 use patzer_match::{Analyst, Control, PlayerError};
@@ -21,54 +19,42 @@ use patzer_match::{Analyst, Control, PlayerError};
 const HOPELESS: u32 = 16;
 
 /// The engine to ask and its limit.
+#[derive(Clone, Copy)]
 pub struct Teacher<'a> {
     pub participant: &'a Participant,
     pub control: Control,
     /// Start the program again, in place of `ucinewgame`, before each block.
     pub restart: bool,
-    pub concurrency: usize,
 }
 
-impl Teacher<'_> {
-    /// Labellers with an engine each: `first`, and others that are started when they are needed.
-    pub fn labellers(&self, first: Analyst) -> Vec<impl Labeller> {
-        let mut first = Some(first);
-        (0..self.concurrency).map(|_| self.labeller(first.take())).collect()
-    }
-
+impl<'a> Teacher<'a> {
     /// A labeller with an engine, which is started when it is needed unless it is given.
-    pub fn labeller(&self, analyst: Option<Analyst>) -> impl Labeller {
+    pub fn labeller(self, analyst: Option<Analyst>) -> impl Labeller + use<'a> {
         SearchLabeller { teacher: self, analyst, failed_in_row: 0 }
     }
 }
 
 struct SearchLabeller<'a> {
-    teacher: &'a Teacher<'a>,
+    teacher: Teacher<'a>,
     analyst: Option<Analyst>,
     failed_in_row: u32,
 }
 
 impl Labeller for SearchLabeller<'_> {
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        halt: &AtomicBool,
-        trouble: &dyn Fn(String),
-    ) -> Result<Option<Finished>> {
-        let (mut answers, mut restarts) = (Vec::with_capacity(records.len()), 0);
-        if self.teacher.restart && block > 0 {
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
+        let (mut answers, mut restarts) = (Vec::with_capacity(block.records.len()), 0);
+        if self.teacher.restart && block.number > 0 {
             self.analyst = None;
         }
         let mut fresh = true;
-        for record in records {
-            let mut asked = Asked { position: legal(record)?, fresh: &mut fresh, halt, trouble };
+        for record in block.records {
+            let mut asked = Asked { position: legal(record)?, fresh: &mut fresh, block };
             let Some(answer) = self.answer(&mut asked, &mut restarts)? else {
                 return Ok(None);
             };
             answers.push(answer);
         }
-        Ok(Some(Finished { block, positions: checksum(records), restarts, answers }))
+        Ok(Some(Labels { answers, restarts }))
     }
 }
 
@@ -77,14 +63,13 @@ struct Asked<'a> {
     position: Chess,
     /// The engine has forgotten everything.
     fresh: &'a mut bool,
-    halt: &'a AtomicBool,
-    trouble: &'a dyn Fn(String),
+    block: &'a Block<'a>,
 }
 
 impl SearchLabeller<'_> {
     /// Searches a position, and once more after a crash or a hang; `None` if it was halted.
     fn answer(&mut self, asked: &mut Asked, restarts: &mut u32) -> Result<Option<Answer>> {
-        let halt = asked.halt;
+        let halt = asked.block.halt;
         for attempt in [1, 2] {
             if halt.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -136,7 +121,7 @@ impl SearchLabeller<'_> {
 
     fn note(&self, asked: &Asked, reason: &str) {
         let fen = Fen::from_position(&asked.position, EnPassantMode::Legal);
-        (asked.trouble)(format!("{}: {fen}: {reason}", self.teacher.participant.name));
+        (asked.block.trouble)(format!("{}: {fen}: {reason}", self.teacher.participant.name));
     }
 }
 

@@ -1,11 +1,10 @@
 //! Labels by a static evaluation, of a network or by hand, or by the quiescence search with it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::answer::Answer;
-use super::blocks::{checksum, legal, not_legal};
-use super::journal::Finished;
-use super::pool::Labeller;
+use super::blocks::{legal, not_legal};
+use super::pool::{Block, Labeller, Labels};
 use patzer_chess::score::Score;
 use patzer_data::{Record, Wdl};
 use patzer_engine::{LeafSearch, leaf_search};
@@ -25,11 +24,7 @@ pub struct StaticTeacher<'a> {
 }
 
 impl StaticTeacher<'_> {
-    /// As many labellers as are asked for; the network is shared.
-    pub fn labellers(&self, count: usize) -> Vec<impl Labeller + use<>> {
-        (0..count).map(|_| self.labeller()).collect()
-    }
-
+    /// A labeller with accumulators of its own; the weights are shared.
     pub fn labeller(&self) -> impl Labeller + use<> {
         StaticLabeller::new(self)
     }
@@ -64,18 +59,13 @@ impl StaticLabeller {
 }
 
 impl Labeller for StaticLabeller {
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        halt: &AtomicBool,
-        _trouble: &dyn Fn(String),
-    ) -> Result<Option<Finished>> {
-        if halt.load(Ordering::Relaxed) {
+    fn label(&mut self, block: &Block) -> Result<Option<Labels>> {
+        if block.halt.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let answers = records.iter().map(|record| self.answer(record)).collect::<Result<_>>()?;
-        Ok(Some(Finished { block, positions: checksum(records), restarts: 0, answers }))
+        let answers: Vec<Answer> =
+            block.records.iter().map(|record| self.answer(record)).collect::<Result<_>>()?;
+        Ok(Some(answers.into()))
     }
 }
 

@@ -9,7 +9,7 @@ use shakmaty::fen::Fen;
 
 use super::answer::Answer;
 use super::blocks::{Blocks, Cut, legal};
-use super::pool::Labeller;
+use super::pool::{Block, Labeller, Labels};
 use patzer_chess::rng::Rng;
 use patzer_data::{DataFile, Record};
 use patzer_io::error::{Error, Result};
@@ -17,7 +17,7 @@ use patzer_io::error::{Error, Result};
 /// Differences with an example; further ones are only counted.
 const NAMED: usize = 10;
 
-/// What a sample of labels said.
+/// Result of a check of labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     /// Positions of the file.
@@ -69,10 +69,11 @@ pub fn verify(
         if !sample.contains(&block) {
             continue;
         }
-        let finished = labeller.block(block, &records, halt, &|_| {})?;
-        let finished = finished.ok_or(Error::Interrupted("the labels were not all checked"))?;
+        let asked = Block { number: block, records: &records, halt, trouble: &|_| {} };
+        let interrupted = Error::Interrupted("the labels were not all checked");
+        let Labels { answers, .. } = labeller.label(&asked)?.ok_or(interrupted)?;
         let first = block * cut.size as u64;
-        for ((record, answer), row) in records.iter().zip(&finished.answers).zip(first..) {
+        for ((record, answer), row) in records.iter().zip(&answers).zip(first..) {
             found.compare(record, answer, row, unit)?;
         }
     }
