@@ -13,15 +13,15 @@ pub struct Pace {
     /// Games in these seconds.
     pub played: u64,
     pub seconds: f64,
-    /// Games at most, those of before included; 0 if the standings alone end the match.
+    /// Games at most, with the games of earlier runs; 0 if the standings alone end the match.
     pub games: u64,
 }
 
-/// Standings of all players, or of a duel, within so many columns.
+/// Standings of two players or of more, within so many columns.
 pub fn state(standings: &dyn Standings, names: &[String], pace: &Pace, columns: usize) -> String {
     let mut block = Block { columns: columns.max(20), text: String::new() };
     if names.len() == 2 {
-        duel(&mut block, standings, names, pace);
+        two_players(&mut block, standings, names, pace);
     } else {
         for line in standings.live_lines().lines() {
             block.plain(line);
@@ -40,7 +40,7 @@ pub fn state(standings: &dyn Standings, names: &[String], pace: &Pace, columns: 
     block.text
 }
 
-fn duel(block: &mut Block, standings: &dyn Standings, names: &[String], pace: &Pace) {
+fn two_players(block: &mut Block, standings: &dyn Standings, names: &[String], pace: &Pace) {
     let tally = standings.between([0, 1]);
     let (played, games) = (grouped(tally.games.games()), tally.games);
     let of = if pace.games > 0 { format!("{played} of {}", grouped(pace.games)) } else { played };

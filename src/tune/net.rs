@@ -3,10 +3,12 @@ use std::path::PathBuf;
 use super::net_args::NetArgs;
 use super::net_run::{Run, saved_networks};
 use super::{TuneResult, finish, save};
+use crate::evaluation::load_with_digest;
 use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::{counted, grouped};
 use patzer_io::run_folder::{INPUTS, NETWORK, RunFolder};
+use patzer_prepare::NetworkTeacher;
 use patzer_train::{Clipped, Compute, FittedK, Settings, Staged, TrainOutcome, TrainingData, resume_point};
 
 pub(super) fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
@@ -32,7 +34,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
     let mut run = Run::new(args, &folder, ui)?;
     // The number before filters is often known at once; filters may still leave fewer.
     if args.recipe.is_none()
-        && patzer_prepare::known_count(&args.selection(&recipe, ui)?)?.is_some_and(|rows| rows < FEW as u64)
+        && patzer_prepare::known_count(&args.selection(&recipe, ui))?.is_some_and(|rows| rows < FEW as u64)
     {
         recipe = small(args, &recipe, ui)?;
         run.small = true;
@@ -140,7 +142,12 @@ fn train(
     if validation.is_empty() {
         validation.clone_from(&stage.validation_data);
     }
-    let data = TrainingData::read(&args.selection(stage, ui)?, &validation, split, stage, &reporter(ui))?;
+    let mut selection = args.selection(stage, ui);
+    if let Some(path) = &stage.teacher {
+        let (evaluation, sha256) = load_with_digest(path, ui)?;
+        selection.teacher = Some(NetworkTeacher::new(path, evaluation, sha256)?);
+    }
+    let data = TrainingData::read(&selection, &validation, split, stage, &reporter(ui))?;
     if let Some(note) = data.score_note() {
         ui.note(note);
     }

@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunArgs;
-use crate::evaluation::load_with_digest;
 use crate::given::{self, Given};
 use crate::prepare::{DataArgs, check_new_output, default_dataset};
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
 use patzer_io::run_folder::{self, INPUTS, RunFolder};
-use patzer_prepare::{DataSelection, NetworkTeacher, RunInputs};
+use patzer_prepare::{DataSelection, RunInputs};
 use patzer_train::{Device, Settings};
 
 /// Training of a network; its settings are in `run.json`, for --resume.
@@ -212,7 +211,7 @@ impl NetArgs {
     }
 
     /// The data of a stage; the command line goes before the recipe.
-    pub(super) fn selection(&self, stage: &Settings, ui: &Ui) -> Result<DataSelection> {
+    pub(super) fn selection(&self, stage: &Settings, ui: &Ui) -> DataSelection {
         let mut selection = self.data.selection(ui);
         let or = |given: &mut Vec<String>, of_recipe: &[String]| {
             if given.is_empty() {
@@ -224,11 +223,7 @@ impl NetArgs {
         if selection.files.is_empty() {
             selection.files.clone_from(&stage.data);
         }
-        if let Some(path) = &stage.teacher {
-            let (evaluation, sha256) = load_with_digest(path, ui)?;
-            selection.teacher = Some(NetworkTeacher::new(path, evaluation, sha256)?);
-        }
-        Ok(selection)
+        selection
     }
 
     /// Refuses a flag beside `--set` of the same key, and both where a stage of the recipe names the key itself.

@@ -85,10 +85,10 @@ fn read_files<T: Copy + Send>(
                 match interleave {
                     None => stream.batches(&mut open)?,
                     Some(columns) if data.filters.is_empty() => {
+                        let columns = columns.and(Projection::GAME);
                         // A teacher may see the clock.
-                        let clock =
-                            data.teacher.as_ref().map_or(Projection::GAME, |_| Projection::of(&["halfmove"]));
-                        let columns = columns.and(Projection::GAME).and(clock);
+                        let clock = data.teacher.is_some().then_some(Projection::of(&["halfmove"]));
+                        let columns = clock.map_or(columns, |clock| columns.and(clock));
                         open.iter_mut().for_each(|open| open.reader.project(columns));
                     }
                     Some(_) => {}

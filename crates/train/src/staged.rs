@@ -29,7 +29,7 @@ impl Staged {
         &self.recipe
     }
 
-    /// What the finished stages left.
+    /// State that the finished stages have left.
     pub fn earlier(&self) -> &Earlier {
         &self.earlier
     }

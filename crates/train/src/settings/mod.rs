@@ -118,7 +118,7 @@ pub struct Settings {
     /// Layout of raw weights in `start`, one of [`patzer_eval::nnue::layout::LAYOUTS`]; guessed if unset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_layout: Option<String>,
-    /// Network whose evaluations are the scores to learn, in place of those of the data.
+    /// Network whose evaluations are the scores to learn, in place of the scores in the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher: Option<PathBuf>,
     /// Loss: `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
