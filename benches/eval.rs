@@ -1,5 +1,5 @@
 //! The cost of one evaluation in play, and of resolving a position, over positions of random games in the order in
-//! which they arose, and of static labels.
+//! which they arose, and of static labels, also by the networks whose files PATZER_BENCH_NETS lists as a PATH does.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use patzer_data::Record;
 use patzer_engine as engine;
 use patzer_engine::leaf_search;
 use patzer_eval::hce::{self, Hce, Trace, Weights};
-use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 use patzer_formats::native::columns::EMPTY;
 use patzer_label::teacher::{Block, Labeller, StaticTeacher};
 use patzer_train::random_network_of;
@@ -106,22 +106,28 @@ fn static_labels(criterion: &mut Criterion) {
         ..Architecture::plain(1024)
     };
     let random = |architecture| random_network_of(&architecture, 1).unwrap();
-    let networks = [
-        ("embedded", Network::embedded()),
-        ("(768->512)x2", random(Architecture::plain(512))),
-        ("(768->1024)x2", random(Architecture::plain(1024))),
-        ("(5x768hm->1024)x2, layers", random(layered)),
+    let own = |network: Network| Evaluation::Nnue(Arc::new(network));
+    let mut networks = vec![
+        ("embedded".to_string(), own(Network::embedded())),
+        ("(768->512)x2".to_string(), own(random(Architecture::plain(512)))),
+        ("(768->1024)x2".to_string(), own(random(Architecture::plain(1024)))),
+        ("(5x768hm->1024)x2, layers".to_string(), own(random(layered))),
     ];
+    // Other networks, such as those of Stockfish, are not part of the project.
+    let given = std::env::var("PATZER_BENCH_NETS").unwrap_or_default();
+    for path in std::env::split_paths(&given).filter(|path| !path.as_os_str().is_empty()) {
+        let evaluation = Evaluation::load(&path).expect("PATZER_BENCH_NETS names networks");
+        networks.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), evaluation));
+    }
     let mut group = criterion.benchmark_group("static");
     group.throughput(Throughput::Elements(records.len() as u64));
-    for (name, network) in networks {
-        let network = Arc::new(network);
-        let mut nnue = Nnue::new(network.clone());
-        group.bench_function(format!("{name}, bare"), |bench| {
-            bench
-                .iter(|| positions.iter().map(|position| nnue.evaluate(black_box(position), 0)).sum::<i32>());
+    for (name, evaluation) in networks {
+        with_evaluator!(&evaluation, mut evaluator => {
+            group.bench_function(format!("{name}, bare"), |bench| {
+                let mut sum = || positions.iter().map(|position| evaluator.evaluate(black_box(position), 0)).sum::<i32>();
+                bench.iter(&mut sum);
+            });
         });
-        let evaluation = Evaluation::Nnue(network);
         let mut labeller = StaticTeacher { evaluation: &evaluation, resolve: false }.labeller();
         let (halt, trouble) = (AtomicBool::new(false), |_| ());
         let block = Block { number: 0, records: &records, halt: &halt, trouble: &trouble };

@@ -11,6 +11,7 @@ use patzer_chess::score::Score;
 use patzer_eval::hce::{self, Hce};
 use patzer_eval::nnue::Nnue;
 use patzer_eval::nnue::breakdown::{BucketScore, PieceWorth, bucket_scores, piece_worths};
+use patzer_eval::stockfish::Stockfish;
 use patzer_eval::{Evaluation, Evaluator};
 
 /// Show the evaluation of a position with its parts
@@ -83,6 +84,12 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
             let mut nnue = Nnue::new(network);
             let (pieces, buckets) = (piece_worths(&mut nnue, &position), bucket_scores(&mut nnue, &position));
             (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
+        }
+        Evaluation::Stockfish(network) => {
+            let mut stockfish = Stockfish::new(network);
+            let pieces = piece_worths(&mut stockfish, &position);
+            let buckets = bucket_scores(&mut stockfish, &position);
+            (stockfish.evaluate(&position, 0), Parts::Network { pieces, buckets })
         }
     };
     ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })

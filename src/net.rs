@@ -3,6 +3,7 @@ mod convert;
 mod emit;
 mod features;
 mod raw;
+mod stockfish;
 mod units;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use self::raw::Opened;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::features::FeatureBlock;
 use patzer_eval::nnue::layout::{Dtype, Layout, piece_values};
@@ -80,7 +82,7 @@ struct InitArgs {
 
 #[derive(Debug, Args)]
 struct InfoArgs {
-    /// A .nnue file, raw weights without a header, or built in: default
+    /// A .nnue file, of Stockfish too, raw weights without a header, or built in: default
     #[arg(value_name = "EVAL")]
     file: PathBuf,
 
@@ -266,7 +268,10 @@ impl fmt::Display for Info {
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
-        NetCommand::Info(InfoArgs { file, raw }) => ui.result(&Info::new(file, &raw.read(file, None, ui)?)),
+        NetCommand::Info(InfoArgs { file, raw }) => match raw.open(file, None, ui)? {
+            Opened::Stockfish(network, bytes) => ui.result(&stockfish::Info::new(file, &network, bytes)),
+            opened => ui.result(&Info::new(file, &opened.read(file, ui)?)),
+        },
         NetCommand::Convert(args) => convert::run(args, ui),
         NetCommand::Check(args) => check::run(args, ui),
         NetCommand::Emit(args) => emit::run(args, ui),

@@ -12,6 +12,7 @@ use crate::evaluation::load_with_digest;
 use crate::{Error, Result, Ui, interrupt, program};
 use patzer_data::DataFile;
 use patzer_eval::Evaluation;
+use patzer_eval::stockfish::LICENCE;
 use patzer_io::number::counted;
 use patzer_label::teacher::{
     self, Cut, Event, Journal, KnownAnswers, Labeller, NoTeacher, STATIC_BLOCK, StaticTeacher, Teacher,
@@ -129,11 +130,15 @@ impl AnyTeacher {
                 let control = participant.time_settings.control;
                 format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
             }
-            AnyTeacher::Static { name, digest, resolve, .. } => {
+            AnyTeacher::Static { evaluation, name, digest, resolve } => {
                 let built_in = Evaluation::EMBEDDED.contains(&digest.as_str());
                 let hash = if built_in { String::new() } else { format!(" (SHA-256 {})", &digest[..16]) };
+                let licence = match evaluation {
+                    Evaluation::Stockfish(_) => format!(", a network of Stockfish, {LICENCE}"),
+                    _ => String::new(),
+                };
                 let method = if *resolve { "quiescence search" } else { "static" };
-                format!("{name}{hash}, {method}{unit}")
+                format!("{name}{hash}, {method}{unit}{licence}")
             }
             AnyTeacher::Nobody => String::new(),
         }

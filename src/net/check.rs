@@ -101,6 +101,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
         }
         Opened::Whole(read) => (read.network, Units::default()),
         Opened::Raw(raw) => in_its_units(&args.network, raw)?,
+        Opened::Stockfish(..) => return Err(super::stockfish::refused(&args.network)),
     };
     let spec = program::spec("ENGINE", &args.engine)?;
     let participant = participant(&spec)?;

@@ -8,11 +8,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::units::Units;
 use super::{Checksum, Format, Read, Rounding};
 use crate::{Error, Result, Ui};
-use patzer_eval::Evaluation;
 use patzer_eval::nnue::layout::{
     Dtype, LAYOUTS, Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size, raw_of_state,
 };
 use patzer_eval::nnue::{About, Architecture, Network, file};
+use patzer_eval::{Evaluation, stockfish};
 use patzer_train as train;
 
 /// Architecture of raw weights, as far as their size does not decide it.
@@ -39,6 +39,19 @@ pub(super) struct RawArgs {
 pub(super) enum Opened {
     Whole(Read),
     Raw(Raw),
+    /// With the size of the file.
+    Stockfish(Box<stockfish::Network>, usize),
+}
+
+impl Opened {
+    /// A network in patzer's units.
+    pub(super) fn read(self, path: &Path, ui: &Ui) -> Result<Read> {
+        match self {
+            Opened::Whole(read) => Ok(read),
+            Opened::Raw(raw) => raw.read(path, ui),
+            Opened::Stockfish(..) => Err(super::stockfish::refused(path)),
+        }
+    }
 }
 
 /// Raw weights, and what they are taken as.
@@ -63,10 +76,7 @@ pub(super) fn layouts(more: &[&'static str]) -> PossibleValuesParser {
 impl RawArgs {
     /// Reads a network, and says as what raw weights are taken; `units` change their layout.
     pub(super) fn read(&self, path: &Path, units: Option<&Units>, ui: &Ui) -> Result<Read> {
-        match self.open(path, units, ui)? {
-            Opened::Whole(read) => Ok(read),
-            Opened::Raw(raw) => raw.read(path, ui),
-        }
+        self.open(path, units, ui)?.read(path, ui)
     }
 
     pub(super) fn open(&self, path: &Path, units: Option<&Units>, ui: &Ui) -> Result<Opened> {
@@ -79,6 +89,10 @@ impl RawArgs {
         if file::has_magic(&bytes) {
             let network = Network::parse(&bytes).map_err(|error| fault(error.to_string()))?;
             return self.whole(path, Read::whole(network, bytes.len()));
+        }
+        if stockfish::has_magic(&bytes) {
+            let network = stockfish::Network::parse(&bytes).map_err(|error| fault(error.to_string()))?;
+            return Ok(Opened::Stockfish(Box::new(network), bytes.len()));
         }
         if bytes.is_empty() {
             return Err(fault("is empty".into()));

@@ -71,7 +71,7 @@ fn terms_help() -> String {
 pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
     let start = match load(Some(&args.eval), ui)? {
         Evaluation::Hce(weights) => weights,
-        Evaluation::Nnue(_) => {
+        Evaluation::Nnue(_) | Evaluation::Stockfish(_) => {
             return Err(Error::data(&args.eval, "is a network; `tune hce` starts from weights"));
         }
     };

@@ -53,6 +53,7 @@ mod skip;
 mod sprt;
 mod spsa;
 mod static_labels;
+mod stockfish_networks;
 mod studies;
 mod tables;
 mod teacher;

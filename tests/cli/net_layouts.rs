@@ -225,7 +225,7 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
         ("a.nnue -o x.bin --dtype f32 --qa 181", "--qa: floats are not quantised"),
         ("a.nnue -o x.bin --to bullet-raw --qb 32", "--qb: floats are not quantised"),
         ("layers.nnue -o x.bin --dtype f32 --output-scale 200", "further layers in another scale"),
-        ("fish.bin -o x.nnue", "fish.bin: is a network of Stockfish, which patzer does not read"),
+        ("fish.bin -o x.nnue", "fish.bin: is a network of Stockfish with the hash 0x00000000; of them"),
         ("pack.bin -o x.nnue --from bullet", "pack.bin: is a binpack of positions, not a network"),
         ("odd.bin -o x.nnue", "odd.bin: its last 30 bytes are neither zeros nor `bullet`"),
         (

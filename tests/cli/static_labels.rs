@@ -9,7 +9,7 @@ use patzer_chess::rng::mix;
 use patzer_data::{AnyWriter, Dataset, Record, Target, flags};
 use patzer_engine::leaf_search;
 use patzer_eval::nnue::{Architecture, Network, Nnue};
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -51,16 +51,9 @@ fn every_position_gets_the_evaluation_of_its_own_board() {
         assert!(said.contains("scored     3,000, 0 of them mates"), "{said}");
         let evaluation =
             Evaluation::embedded(eval).unwrap_or_else(|| Evaluation::load(&here.join(eval)).unwrap());
-        let mut score: Box<dyn FnMut(&Record) -> i32> = match evaluation {
-            Evaluation::Nnue(network) => {
-                let mut nnue = Nnue::new(network);
-                Box::new(move |record| nnue.evaluate(&record.position().unwrap(), 0))
-            }
-            Evaluation::Hce(weights) => {
-                let mut hce = patzer_eval::hce::Hce::new(weights);
-                Box::new(move |record| hce.evaluate(&record.position().unwrap(), 0))
-            }
-        };
+        let mut score: Box<dyn FnMut(&Record) -> i32> = with_evaluator!(&evaluation, mut evaluator => {
+            Box::new(move |record| evaluator.evaluate(&record.position().unwrap(), 0))
+        });
         for (before, after) in before.iter().zip(read(here, &format!("{eval}.parquet"))) {
             let expected = Record {
                 score: Some(score(before) as i16),

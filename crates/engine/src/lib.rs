@@ -42,9 +42,7 @@ use self::searcher::Searcher;
 use self::transposition_table::TranspositionTable;
 pub use option_error::OptionError;
 pub use params::Params;
-use patzer_eval::Evaluation;
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, with_evaluator};
 pub use quiescence_leaf::{LeafSearch, leaf_search};
 pub use strength::Noise;
 pub use tables::Tables;
@@ -62,15 +60,10 @@ pub fn engine_with(
     evaluation: &Evaluation,
     hash_mb: usize,
 ) -> Result<Box<dyn Engine>, OutOfMemory> {
-    Ok(match (search, evaluation) {
-        (SearchKind::AlphaBeta, _) => engine(evaluation, hash_mb)?,
-        (_, Evaluation::Hce(weights)) => {
-            Box::new(PlayoutSearcher::new(Hce::new(weights.clone()), search, hash_mb))
-        }
-        (_, Evaluation::Nnue(network)) => {
-            Box::new(PlayoutSearcher::new(Nnue::new(network.clone()), search, hash_mb))
-        }
-    })
+    if search == SearchKind::AlphaBeta {
+        return engine(evaluation, hash_mb);
+    }
+    Ok(with_evaluator!(evaluation, evaluator => Box::new(PlayoutSearcher::new(evaluator, search, hash_mb))))
 }
 
 /// Creates an engine for searches of at most this many nodes, whose table is cheap to clear.
@@ -79,8 +72,5 @@ pub fn engine_for(evaluation: &Evaluation, nodes: u64) -> Box<dyn Engine> {
 }
 
 fn with_table(evaluation: &Evaluation, table: TranspositionTable) -> Box<dyn Engine> {
-    match evaluation {
-        Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), table)),
-        Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), table)),
-    }
+    with_evaluator!(evaluation, evaluator => Box::new(Searcher::new(evaluator, table)))
 }

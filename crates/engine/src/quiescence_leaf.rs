@@ -10,9 +10,7 @@ use super::searcher::has_no_moves;
 use super::stack::Node;
 use patzer_chess::score::{MAX_PLY, Score, is_mate, mated_in};
 use patzer_chess::{PackedMove, played};
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 
 /// Finds quiescence leaves, with any evaluation.
 pub trait LeafSearch: Send {
@@ -27,10 +25,7 @@ pub trait LeafSearch: Send {
 /// A search for quiescence leaves with this evaluation.
 pub fn leaf_search(evaluation: &Evaluation) -> Box<dyn LeafSearch> {
     let cache = QuiescenceCache::new();
-    match evaluation {
-        Evaluation::Hce(weights) => Box::new(LeafSearcher { evaluator: Hce::new(weights.clone()), cache }),
-        Evaluation::Nnue(network) => Box::new(LeafSearcher { evaluator: Nnue::new(network.clone()), cache }),
-    }
+    with_evaluator!(evaluation, evaluator => Box::new(LeafSearcher { evaluator, cache }))
 }
 
 struct LeafSearcher<E> {

@@ -9,12 +9,13 @@ mod error;
 pub mod hce;
 pub mod named_weights;
 pub mod nnue;
+pub mod stockfish;
 
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use shakmaty::Chess;
+use shakmaty::{Board, Chess, Color};
 
 pub use error::EvalError;
 use patzer_chess::score::Score;
@@ -28,11 +29,63 @@ pub trait Evaluator: Clone + Send {
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score;
 }
 
+/// A network of any kind, which evaluates boards that need not be legal positions, by one of its output buckets.
+pub trait BoardEvaluator: Evaluator {
+    /// See [`Evaluator::evaluate`]; `halfmoves` is the halfmove clock.
+    fn evaluate_board(&mut self, board: &Board, halfmoves: u8, side: Color, ply: usize) -> Score;
+
+    /// The output bucket of a board.
+    fn bucket(&self, board: &Board) -> usize;
+
+    /// The evaluation by each output bucket, in centipawns from `side`.
+    fn buckets(&mut self, board: &Board, halfmoves: u8, side: Color) -> Vec<Score>;
+}
+
 /// Parameters of an evaluation, embedded or from a file; cheap to clone.
 #[derive(Clone)]
 pub enum Evaluation {
     Hce(Arc<hce::Weights>),
     Nnue(Arc<nnue::Network>),
+    Stockfish(Arc<stockfish::Network>),
+}
+
+/// Evaluates an expression with a new evaluator of an [`Evaluation`], of whichever type it is.
+///
+/// ```
+/// # use patzer_eval::{Evaluation, Evaluator, with_evaluator};
+/// let start = shakmaty::Chess::default();
+/// let score = with_evaluator!(&Evaluation::default(), mut evaluator => evaluator.evaluate(&start, 0));
+/// assert!(score.abs() < 100);
+/// ```
+#[macro_export]
+macro_rules! with_evaluator {
+    ($evaluation:expr, mut $evaluator:ident => $body:expr) => {
+        $crate::with_evaluator!($evaluation, evaluator => {
+            let mut $evaluator = evaluator;
+            $body
+        })
+    };
+    ($evaluation:expr, $evaluator:ident => $body:expr) => {
+        match $evaluation {
+            $crate::Evaluation::Hce(weights) => {
+                let $evaluator = $crate::hce::Hce::new(weights.clone());
+                $body
+            }
+            $crate::Evaluation::Nnue(network) => {
+                let $evaluator = $crate::nnue::Nnue::new(network.clone());
+                $body
+            }
+            $crate::Evaluation::Stockfish(network) => {
+                let $evaluator = $crate::stockfish::Stockfish::new(network.clone());
+                $body
+            }
+        }
+    };
+}
+
+/// Tests whether a file begins as a network does, patzer's or of Stockfish.
+pub fn begins_network(bytes: &[u8]) -> bool {
+    nnue::file::has_magic(bytes) || stockfish::has_magic(bytes)
 }
 
 /// Reads a network of up to 512 MiB, or weights of up to 16 MiB.
@@ -41,7 +94,7 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
     file.by_ref().take(4096).read_to_end(&mut bytes)?;
-    let mib = match nnue::file::has_magic(&bytes) {
+    let mib = match begins_network(&bytes) {
         true => 512,
         // Weights are text; the parser rejects what is neither.
         false if bytes.contains(&0) => return Ok(bytes),
@@ -88,6 +141,9 @@ impl Evaluation {
         if nnue::file::has_magic(bytes) {
             return Ok(Evaluation::Nnue(Arc::new(nnue::Network::parse(bytes)?)));
         }
+        if stockfish::has_magic(bytes) {
+            return Ok(Evaluation::Stockfish(Arc::new(stockfish::Network::parse(bytes)?)));
+        }
         // Raw weights often begin with zeros, which are text, too.
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
         let text = text.ok_or(EvalError::Unrecognised)?;
@@ -106,7 +162,7 @@ impl Evaluation {
     pub fn missing(&self) -> &[String] {
         match self {
             Evaluation::Hce(weights) => weights.missing(),
-            Evaluation::Nnue(_) => &[],
+            Evaluation::Nnue(_) | Evaluation::Stockfish(_) => &[],
         }
     }
 }

@@ -30,7 +30,7 @@ pub fn is_weight(name: &str) -> bool {
     name.contains('.')
 }
 
-/// Names and values of all weights that can be tuned.
+/// Names and values of all weights that can be tuned; none of a network of Stockfish.
 pub fn named_weights(evaluation: &Evaluation) -> Vec<(String, i32)> {
     match evaluation {
         Evaluation::Hce(weights) => {
@@ -58,6 +58,7 @@ pub fn named_weights(evaluation: &Evaluation) -> Vec<(String, i32)> {
             }
             all
         }
+        Evaluation::Stockfish(_) => Vec::new(),
     }
 }
 
@@ -93,6 +94,7 @@ pub fn with(evaluation: &Evaluation, values: &[(String, String)]) -> Result<Eval
                 changed.ok_or_else(|| NamedWeightError("the network is not sound".into()))?,
             ))
         }
+        Evaluation::Stockfish(_) => evaluation.clone(),
     })
 }
 
@@ -101,5 +103,6 @@ pub fn file(evaluation: &Evaluation) -> (Vec<u8>, &'static str) {
     match evaluation {
         Evaluation::Hce(weights) => (weights.to_toml().into_bytes(), "hce.toml"),
         Evaluation::Nnue(network) => (network.to_bytes(), "nnue"),
+        Evaluation::Stockfish(network) => (network.to_bytes(), "nnue"),
     }
 }

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use crate::leaf::{fit_target, halfmoves_at};
 use patzer_data::{Record, flags};
-use patzer_eval::Evaluation;
 use patzer_eval::nnue::{Network, Nnue};
+use patzer_eval::stockfish::{self, Stockfish};
+use patzer_eval::{BoardEvaluator, Evaluation};
 use patzer_io::error::{Error, Result};
 
 /// A large network, say, for the scores that a small one learns.
@@ -19,7 +20,13 @@ pub struct NetworkTeacher {
     path: PathBuf,
     sha256: String,
     #[serde(skip)]
-    network: Arc<Network>,
+    network: TeacherNetwork,
+}
+
+#[derive(Debug, Clone)]
+enum TeacherNetwork {
+    Own(Arc<Network>),
+    Stockfish(Arc<stockfish::Network>),
 }
 
 /// Positions that a thread evaluates at a time.
@@ -31,8 +38,12 @@ impl NetworkTeacher {
     /// # Errors
     /// The evaluation is not a network.
     pub fn new(path: &Path, evaluation: Evaluation, sha256: String) -> Result<NetworkTeacher> {
-        let Evaluation::Nnue(network) = evaluation else {
-            return Err(Error::data(path, "is not a network, which a teacher has to be"));
+        let network = match evaluation {
+            Evaluation::Nnue(network) => TeacherNetwork::Own(network),
+            Evaluation::Stockfish(network) => TeacherNetwork::Stockfish(network),
+            Evaluation::Hce(_) => {
+                return Err(Error::data(path, "is not a network, which a teacher has to be"));
+            }
         };
         Ok(NetworkTeacher { path: path.to_path_buf(), sha256, network })
     }
@@ -40,17 +51,25 @@ impl NetworkTeacher {
     /// Replaces the scores: by the evaluation of the leaf where the records are resolved, else of the position itself,
     /// in centipawns for the side to move of the record. Records without a position to fit keep theirs.
     pub fn score(&self, records: &mut [Record], resolved: bool) {
-        records.par_chunks_mut(CHUNK).for_each_init(
-            || Nnue::new(self.network.clone()),
-            |nnue, chunk| chunk.iter_mut().for_each(|record| score(nnue, record, resolved)),
-        );
+        match &self.network {
+            TeacherNetwork::Own(network) => score_by(records, resolved, || Nnue::new(network.clone())),
+            TeacherNetwork::Stockfish(network) => {
+                score_by(records, resolved, || Stockfish::new(network.clone()));
+            }
+        }
     }
 }
 
-fn score(nnue: &mut Nnue, record: &mut Record, resolved: bool) {
+fn score_by<E: BoardEvaluator>(records: &mut [Record], resolved: bool, new: impl Fn() -> E + Send + Sync) {
+    records.par_chunks_mut(CHUNK).for_each_init(new, |evaluator, chunk| {
+        chunk.iter_mut().for_each(|record| score(evaluator, record, resolved));
+    });
+}
+
+fn score(evaluator: &mut impl BoardEvaluator, record: &mut Record, resolved: bool) {
     let Ok((packed, turn)) = fit_target(record, resolved) else { return };
     let Some(board) = packed.board() else { return };
-    let score = nnue.evaluate_board(&board, halfmoves_at(record, &packed), turn, 0) as i16;
+    let score = evaluator.evaluate_board(&board, halfmoves_at(record, &packed), turn, 0) as i16;
     record.score = Some(if turn == record.turn { score } else { -score });
     record.depth = None;
     record.flags &= !(flags::MATE_SCORE | flags::PLACEHOLDER);
@@ -81,7 +100,8 @@ mod tests {
         });
         label(&mut records, &qsearch(), &AtomicBool::new(false), &|_| {}).unwrap();
         let network = Arc::new(Network::embedded());
-        let teacher = NetworkTeacher { path: PathBuf::new(), sha256: String::new(), network };
+        let teacher =
+            NetworkTeacher::new(Path::new(""), Evaluation::Nnue(network.clone()), String::new()).unwrap();
         for resolved in [false, true] {
             let (mut scored, mut other) = (records.clone(), 0);
             teacher.score(&mut scored, resolved);
@@ -93,7 +113,7 @@ mod tests {
                 let mut setup = shakmaty::Setup::empty();
                 (setup.board, setup.turn) = (board.board().unwrap(), turn);
                 let position = Chess::from_setup(setup, shakmaty::CastlingMode::Standard).unwrap();
-                let score = Nnue::new(teacher.network.clone()).evaluate(&position, 0) as i16;
+                let score = Nnue::new(network.clone()).evaluate(&position, 0) as i16;
                 assert_eq!(record.score, Some(if turn == before.turn { score } else { -score }));
                 assert!(!record.has(flags::MATE_SCORE));
                 other += usize::from(board != before.board);

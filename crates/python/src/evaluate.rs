@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use numpy::PyArray1;
 use patzer_chess::fen;
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::load_evaluation;
 use pyo3::exceptions::PyTypeError;
@@ -71,20 +69,12 @@ pub fn positions<'a, 'py>(fens: &'a Bound<'py, PyAny>) -> PyResult<Positions<'a,
 
 /// Evaluates each position; an error has its place, from 0.
 fn scores<T>(evaluation: &Evaluation, all: &[T], position: impl Fn(&T) -> Result<Chess>) -> Result<Vec<i32>> {
-    let (mut hce, mut nnue);
-    let evaluate: &mut dyn FnMut(&Chess) -> i32 = match evaluation.clone() {
-        Evaluation::Hce(weights) => {
-            hce = Hce::new(weights);
-            &mut |position| hce.evaluate(position, 0)
-        }
-        Evaluation::Nnue(network) => {
-            nnue = Nnue::new(network);
-            &mut |position| nnue.evaluate(position, 0)
-        }
-    };
-    let score = |(nth, item): (usize, &T)| match position(item) {
+    let mut evaluate: Box<dyn FnMut(&Chess) -> i32> = with_evaluator!(evaluation, mut evaluator => {
+        Box::new(move |position: &Chess| evaluator.evaluate(position, 0))
+    });
+    let mut score = |(nth, item): (usize, &T)| match position(item) {
         Ok(position) => Ok(evaluate(&position)),
         Err(error) => Err(Error::input(format!("position {nth}: {error}"))),
     };
-    all.iter().enumerate().map(score).collect()
+    all.iter().enumerate().map(&mut score).collect()
 }

@@ -5,9 +5,7 @@ use shakmaty::{Board, Color, Position};
 
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 
 /// A position as an evaluation sees it, without history.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,10 +20,7 @@ pub struct Place {
 
 /// Boards with their values in centipawns for the side to move; `None` for illegal positions.
 pub(crate) fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
-    match evaluation {
-        Evaluation::Hce(weights) => values_by(places, &Hce::new(weights.clone())),
-        Evaluation::Nnue(network) => values_by(places, &Nnue::new(network.clone())),
-    }
+    with_evaluator!(evaluation, evaluator => values_by(places, &evaluator))
 }
 
 fn values_by<E: Evaluator + Sync>(places: &[Place], evaluator: &E) -> Vec<Option<(Board, i32)>> {

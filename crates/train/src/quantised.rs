@@ -1,5 +1,9 @@
 //! Networks of trained weights, quantised, with their description and their distance to the float weights.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
 
 use super::cpu_gradient;
@@ -9,6 +13,7 @@ use super::sparse_order::{self, Zeros};
 use super::{DataLoader, Earlier, Quantisation, Settings, TrainItem};
 use patzer_chess::random_positions;
 use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
+use patzer_eval::{BoardEvaluator, stockfish};
 use patzer_io::error::{Error, Result};
 
 /// The network of trained weights; `trained` are some of the positions.
@@ -58,10 +63,22 @@ pub(crate) fn about(
     let Settings { epochs, seed, .. } = settings;
     let stage = if earlier.stages > 0 { format!(", stage {}", earlier.stages + 1) } else { String::new() };
     let from = layout.map_or(String::new(), |layout| format!(", from raw weights in the layout {layout}"));
+    let scores = settings.teacher.as_deref().map(scores_by).unwrap_or_default();
     let description = format!(
-        "trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}{from}"
+        "trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}{from}{scores}"
     );
     About { description, training: file::hex(&hash.finalize()) }
+}
+
+/// Names a teacher, with the licence of a network of Stockfish.
+fn scores_by(teacher: &Path) -> String {
+    let mut head = [0; 4];
+    let read = File::open(teacher).and_then(|mut file| file.read_exact(&mut head));
+    let licence = match read {
+        Ok(()) if stockfish::has_magic(&head) => format!(", a network of Stockfish, {}", stockfish::LICENCE),
+        _ => String::new(),
+    };
+    format!(", scores by {}{licence}", teacher.file_name().unwrap_or_default().display())
 }
 
 /// Difference of a network from the weights it was rounded from, in positions of random games; `exact` are the numbers

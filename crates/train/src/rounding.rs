@@ -71,6 +71,7 @@ mod tests {
     use crate::tests::{Checkpoints, enlarge, items, shapes};
     use crate::{Epoch, Settings, fit};
     use patzer_chess::rng::Rng;
+    use patzer_eval::BoardEvaluator;
     use patzer_eval::nnue::{About, Activation, Architecture, Nnue};
 
     #[test]

@@ -102,6 +102,7 @@ mod tests {
     use crate::tests::{enlarge, items};
     use crate::{Epoch, Settings, fit};
     use patzer_chess::rng::Rng;
+    use patzer_eval::BoardEvaluator;
     use patzer_eval::nnue::{About, Activation, Architecture};
 
     fn in_bytes(hidden: usize) -> Architecture {

@@ -3,6 +3,7 @@
 use patzer_eval::nnue::file::has_magic;
 use patzer_eval::nnue::layout::{self, Dtype, Layout, NamedLayout};
 use patzer_eval::nnue::{About, Architecture, Network};
+use patzer_eval::stockfish;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
@@ -53,6 +54,11 @@ impl Settings {
         let read = |bytes: &[u8]| {
             if has_magic(bytes) {
                 return Network::parse(bytes).map(|network| (network, None)).map_err(|e| e.to_string());
+            }
+            if stockfish::has_magic(bytes) {
+                return Err("is a network of Stockfish; a training does not start from its units, but learns from its \
+                            scores as `teacher`"
+                    .to_string());
             }
             let state = layout::raw_of_state(bytes).transpose().map_err(|e| e.to_string())?;
             let layout = if state.is_some() { NamedLayout::find("bullet-raw") } else { layout };

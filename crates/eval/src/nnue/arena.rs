@@ -3,7 +3,7 @@
 use shakmaty::Color;
 
 use super::block::Block;
-use super::network::Network;
+use super::feature_table::FeatureTable;
 use patzer_chess::score::MAX_PLY;
 
 pub const PLIES: usize = 2 * (MAX_PLY + 1);
@@ -22,8 +22,8 @@ pub struct AccumulatorArena {
 
 impl AccumulatorArena {
     /// Every slot starts with the accumulator of the empty board.
-    pub fn new(network: &Network, slots: usize) -> AccumulatorArena {
-        AccumulatorArena { blocks: network.bias.repeat(slots), width: network.blocks() }
+    pub fn new(table: &FeatureTable, slots: usize) -> AccumulatorArena {
+        AccumulatorArena { blocks: table.bias().repeat(slots), width: table.blocks() }
     }
 
     #[inline]

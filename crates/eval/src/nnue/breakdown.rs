@@ -3,7 +3,8 @@
 use serde::Serialize;
 use shakmaty::{Board, Chess, Position, Role};
 
-use super::{Nnue, halfmoves};
+use super::halfmoves;
+use crate::BoardEvaluator;
 use patzer_chess::score::Score;
 
 /// Worth of a piece to White on its square, centipawns.
@@ -24,10 +25,10 @@ pub struct BucketScore {
 }
 
 /// Worth of each piece but the kings: the change of the score without it.
-pub fn piece_worths(nnue: &mut Nnue, position: &Chess) -> Vec<PieceWorth> {
+pub fn piece_worths(network: &mut impl BoardEvaluator, position: &Chess) -> Vec<PieceWorth> {
     let (board, clock, turn) = (position.board(), halfmoves(position), position.turn());
     let mut white = |board: &Board| {
-        let score = nnue.evaluate_board(board, clock, turn, 0);
+        let score = network.evaluate_board(board, clock, turn, 0);
         turn.fold_wb(score, -score)
     };
     let whole = white(board);
@@ -47,10 +48,10 @@ pub fn piece_worths(nnue: &mut Nnue, position: &Chess) -> Vec<PieceWorth> {
 }
 
 /// Scores of all output buckets.
-pub fn bucket_scores(nnue: &mut Nnue, position: &Chess) -> Vec<BucketScore> {
+pub fn bucket_scores(network: &mut impl BoardEvaluator, position: &Chess) -> Vec<BucketScore> {
     let (board, turn) = (position.board(), position.turn());
-    let used = nnue.bucket(board);
-    let scores = nnue.buckets(board, halfmoves(position), turn).into_iter().enumerate();
+    let used = network.bucket(board);
+    let scores = network.buckets(board, halfmoves(position), turn).into_iter().enumerate();
     scores
         .map(|(bucket, score)| BucketScore {
             bucket,
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
     use crate::Evaluator;
     use crate::nnue::network::tests::random_of;
-    use crate::nnue::{About, Architecture, Network};
+    use crate::nnue::{About, Architecture, Network, Nnue};
     use patzer_chess::fen;
 
     const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

@@ -11,6 +11,15 @@ pub const NEURONS: usize = 16;
 /// Products of two activations in 1/QA by an activation in bytes; 255² / 512 rounds to 127.
 pub const SHIFT: u32 = 9;
 
+/// How the hidden layer's pairs become bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Products {
+    /// Each factor cut to 0..QA, the product divided by 2^[`SHIFT`] and rounded
+    Own,
+    /// Each factor cut to 0..127, the product divided by 128 without its remainder
+    Stockfish,
+}
+
 /// Weights of a block of inputs, `[neuron][input]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
@@ -41,21 +50,23 @@ pub struct ByteInputs {
 impl ByteLayer {
     /// Lays out the weights of each neuron by perspective, which all fit 8 bits.
     pub fn new(neurons: &[[Vec<Block>; 2]]) -> ByteLayer {
-        let group = |group: &[[Vec<Block>; 2]]| {
-            let inputs: Vec<Vec<i16>> = group
-                .iter()
-                .map(|[us, them]| us.iter().chain(them).flat_map(|block| block.0).collect())
-                .collect();
+        let inputs = |[us, them]: &[Vec<Block>; 2]| -> Vec<i8> {
+            us.iter().chain(them).flat_map(|block| block.0.map(|weight| weight as i8)).collect()
+        };
+        ByteLayer::of_neurons(&neurons.iter().map(inputs).collect::<Vec<_>>())
+    }
+
+    /// Lays out the weights of neurons, `[neuron][input]` with as many inputs in each.
+    pub fn of_neurons(neurons: &[Vec<i8>]) -> ByteLayer {
+        let group = |neurons: &[Vec<i8>]| {
             let line = |block: usize| {
                 let mut line = Line([0; NEURONS * INPUTS]);
-                for (weights, inputs) in line.0.chunks_exact_mut(INPUTS).zip(&inputs) {
-                    for (weight, input) in weights.iter_mut().zip(&inputs[block * INPUTS..]) {
-                        *weight = *input as i8;
-                    }
+                for (weights, inputs) in line.0.chunks_exact_mut(INPUTS).zip(neurons) {
+                    weights.copy_from_slice(&inputs[block * INPUTS..][..INPUTS]);
                 }
                 line
             };
-            (0..inputs[0].len() / INPUTS).map(line).collect()
+            (0..neurons[0].len() / INPUTS).map(line).collect()
         };
         ByteLayer { groups: neurons.chunks(NEURONS).map(group).collect() }
     }

@@ -37,7 +37,7 @@ impl Snapshots {
             width,
             buckets: vec![0; slots],
             words: vec![0; width * slots],
-            accumulators: AccumulatorArena::new(network, slots),
+            accumulators: AccumulatorArena::new(&network.table, slots),
         }
     }
 
@@ -108,14 +108,19 @@ impl FeatureStack {
         let refresh = self.buckets.distance(stored, &self.words) + 1;
         if same <= previous.min(refresh) {
             self.list(Origin::Ply(slot), bucket);
-            kernel.change(network, self.plies.accumulators.at_mut(slot), &self.added, &self.removed);
+            kernel.change(&network.table, self.plies.accumulators.at_mut(slot), &self.added, &self.removed);
         } else if previous <= refresh {
             self.list(Origin::Ply(slot - 2), bucket);
             let (from, to) = self.plies.accumulators.before_and_at(slot);
-            kernel.carry(network, from, to, &self.added, &self.removed);
+            kernel.carry(&network.table, from, to, &self.added, &self.removed);
         } else {
             self.list(Origin::Bucket(stored), bucket);
-            kernel.change(network, self.buckets.accumulators.at_mut(stored), &self.added, &self.removed);
+            kernel.change(
+                &network.table,
+                self.buckets.accumulators.at_mut(stored),
+                &self.added,
+                &self.removed,
+            );
             self.buckets.set(stored, bucket as u16, &self.words);
             self.plies.accumulators.at_mut(slot).copy_from_slice(self.buckets.accumulators.at(stored));
         }

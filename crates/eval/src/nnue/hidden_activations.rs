@@ -4,7 +4,7 @@ use shakmaty::{Board, Color};
 
 use super::Nnue;
 use super::block::Block;
-use super::byte_layer::ByteBlock;
+use super::byte_layer::{ByteBlock, Products};
 
 impl Nnue {
     /// Activations of the hidden layer in the units of the next one, the side to move's first.
@@ -20,7 +20,7 @@ impl Nnue {
             let accumulator = &self.accumulators.of(*side, 0)[..network.hidden_blocks];
             let count = shape.outputs_per_perspective();
             if shape.in_bytes() {
-                kernel.activate_bytes(accumulator, &mut bytes);
+                kernel.activate_bytes(Products::Own, accumulator, &mut bytes);
                 activations.extend(bytes.iter().flat_map(|block| block.0).take(count).map(i16::from));
             } else {
                 kernel.activate(shape.activation, accumulator, &mut active);

@@ -5,11 +5,12 @@
 mod activation;
 pub mod architecture;
 mod arena;
-mod block;
+pub(crate) mod block;
 pub mod breakdown;
-mod byte_layer;
+pub(crate) mod byte_layer;
 mod error;
 mod feature_stack;
+pub(crate) mod feature_table;
 pub mod features;
 pub mod file;
 mod further_layers;
@@ -19,7 +20,7 @@ pub mod layout;
 pub mod material;
 pub mod network;
 mod padding;
-mod piece_stack;
+pub(crate) mod piece_stack;
 mod pieces;
 pub mod plain;
 mod row_changes;
@@ -49,7 +50,7 @@ use self::network::OutputLayers;
 use self::piece_stack::PieceStack;
 pub use self::simd::Kernel;
 use self::units::{QA, QB};
-use super::Evaluator;
+use super::{BoardEvaluator, Evaluator};
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
 /// Evaluates with a network and keeps the accumulators of the current line.
@@ -83,7 +84,7 @@ impl Accumulators {
         ply: usize,
     ) {
         match self {
-            Accumulators::Pieces(stack) => stack.update(network, kernel, board, perspectives, ply),
+            Accumulators::Pieces(stack) => stack.update(&network.table, kernel, board, perspectives, ply),
             Accumulators::Features(stack) => {
                 perspectives.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
             }
@@ -114,7 +115,7 @@ pub fn halfmoves(position: &Chess) -> u8 {
 impl Nnue {
     pub fn new(network: Arc<Network>) -> Nnue {
         let accumulators = match RowChanges::new(network.architecture()) {
-            Some(changes) => Accumulators::Pieces(PieceStack::new(&network, changes)),
+            Some(changes) => Accumulators::Pieces(PieceStack::new(&network.table, changes)),
             None => Accumulators::Features(FeatureStack::new(&network)),
         };
         Nnue::with(network, accumulators, Kernel::best())
@@ -126,13 +127,7 @@ impl Nnue {
         Nnue { network, buckets, accumulators, kernel, active, bytes, first: Vec::new() }
     }
 
-    /// Evaluates a board that need not be a legal position; see [`Evaluator::evaluate`].
-    pub fn evaluate_board(&mut self, board: &Board, halfmoves: u8, side: Color, ply: usize) -> Score {
-        let bucket = self.bucket(board);
-        self.evaluate_in(bucket, (board, halfmoves), side, ply)
-    }
-
-    /// [`Nnue::evaluate_board`] with win, draw and loss probability for the side to move, where the network has a WDL
+    /// [`BoardEvaluator::evaluate_board`] with win, draw and loss probability for the side to move, where the network has a WDL
     /// head.
     pub fn evaluate_with_chances(
         &mut self,
@@ -144,21 +139,6 @@ impl Nnue {
         let score = self.evaluate_in(bucket, (board, halfmoves), side, 0);
         // The evaluation has left the outputs of the first further layer.
         (score, self.network.chances(&self.network.outputs[bucket], &self.first))
-    }
-
-    #[inline]
-    pub fn bucket(&self, board: &Board) -> usize {
-        let by = match self.network.architecture().output_by {
-            OutputBy::Pieces => board.occupied().count(),
-            OutputBy::Phase => phase(board).min(64),
-        };
-        usize::from(self.buckets[by])
-    }
-
-    /// The evaluation by each output bucket, in centipawns from `side`.
-    pub fn buckets(&mut self, board: &Board, halfmoves: u8, side: Color) -> Vec<Score> {
-        let count = self.network.architecture().output_buckets;
-        (0..count).map(|bucket| self.evaluate_in(bucket, (board, halfmoves), side, 0)).collect()
     }
 
     #[inline]
@@ -232,6 +212,27 @@ fn layered(
 impl Evaluator for Nnue {
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score {
         self.evaluate_board(position.board(), halfmoves(position), position.turn(), ply)
+    }
+}
+
+impl BoardEvaluator for Nnue {
+    fn evaluate_board(&mut self, board: &Board, halfmoves: u8, side: Color, ply: usize) -> Score {
+        let bucket = self.bucket(board);
+        self.evaluate_in(bucket, (board, halfmoves), side, ply)
+    }
+
+    #[inline]
+    fn bucket(&self, board: &Board) -> usize {
+        let by = match self.network.architecture().output_by {
+            OutputBy::Pieces => board.occupied().count(),
+            OutputBy::Phase => phase(board).min(64),
+        };
+        usize::from(self.buckets[by])
+    }
+
+    fn buckets(&mut self, board: &Board, halfmoves: u8, side: Color) -> Vec<Score> {
+        let count = self.network.architecture().output_buckets;
+        (0..count).map(|bucket| self.evaluate_in(bucket, (board, halfmoves), side, 0)).collect()
     }
 }
 

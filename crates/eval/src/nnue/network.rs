@@ -16,13 +16,11 @@ mod reorder;
 #[cfg(test)]
 pub(super) mod tests;
 
-use patzer_chess::huge_pages::advise_huge_pages;
-use patzer_chess::prefetch::prefetch;
-
 use super::architecture::Architecture;
-use super::block::{Block, LANES};
+use super::block::Block;
 use super::byte_layer::ByteLayer;
 use super::error::BodyError;
+use super::feature_table::{FeatureTable, padded};
 use super::features::all::COUNT;
 use super::padding::{is_padding, not_padding};
 use super::units::ONE;
@@ -38,9 +36,8 @@ pub use super::weights::{Dense, Weights};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     architecture: Architecture,
-    /// Feature rows one after another, each of [`Network::blocks`] blocks; piece-square values are the last block.
-    features: Vec<Block>,
-    pub(super) bias: Vec<Block>,
+    /// Feature rows; piece-square values are the last block of each.
+    pub(super) table: FeatureTable,
     /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
     pub(super) hidden_blocks: usize,
     pub(super) outputs: Vec<OutputLayers>,
@@ -86,18 +83,13 @@ impl Network {
         let row = |weights: &[i16]| weights.chunks(hidden / parts).flat_map(padded).collect::<Vec<Block>>();
         let mut bias = row(&weights.bias);
         let hidden_blocks = bias.len();
-        let blocks = hidden_blocks + usize::from(architecture.psqt);
-        let mut features: Vec<Block> = Vec::with_capacity(architecture.rows() * blocks);
-        // The rows of threats take megabytes and are read at random.
-        advise_huge_pages(&mut features);
-        for (i, weights_of_row) in weights.features.chunks_exact(hidden).enumerate() {
-            features.extend(row(weights_of_row));
-            if architecture.psqt {
-                features.extend(padded(&weights.psqt[i * buckets..(i + 1) * buckets]));
-            }
-        }
         if architecture.psqt {
             bias.push(Block::ZERO);
+        }
+        let mut table = FeatureTable::new(bias, architecture.rows());
+        for (i, weights_of_row) in weights.features.chunks_exact(hidden).enumerate() {
+            let psqt = weights.psqt.get(i * buckets..(i + 1) * buckets).unwrap_or_default();
+            table.push(row(weights_of_row).into_iter().chain(padded(psqt)));
         }
         let width = architecture.outputs_per_perspective();
         let output_layers = |layers: &Vec<Dense>| {
@@ -117,8 +109,7 @@ impl Network {
             narrow: first_weights.into_iter().all(|w| (-128..=128).contains(w)),
             outputs: weights.dense.iter().map(output_layers).collect(),
             architecture,
-            features,
-            bias,
+            table,
             hidden_blocks,
             wdl_k: weights.wdl_k,
             about,
@@ -132,7 +123,7 @@ impl Network {
             let halves = row[..self.hidden_blocks].chunks_exact(self.hidden_blocks / parts);
             halves.flat_map(|half| plain(half, architecture.hidden / parts)).collect()
         };
-        let rows = || self.features.chunks_exact(self.blocks());
+        let rows = || self.table.rows();
         let psqt = |row: &[Block]| row[self.hidden_blocks].0[..architecture.output_buckets].to_vec();
         let width = architecture.outputs_per_perspective();
         let layers = |layers: &OutputLayers| {
@@ -143,7 +134,7 @@ impl Network {
         };
         Weights {
             features: rows().flat_map(hidden).collect(),
-            bias: hidden(&self.bias),
+            bias: hidden(self.table.bias()),
             psqt: if architecture.psqt { rows().flat_map(psqt).collect() } else { Vec::new() },
             dense: self.outputs.iter().map(layers).collect(),
             wdl_k: self.wdl_k,
@@ -255,22 +246,6 @@ impl Network {
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
 
-    #[inline]
-    pub(super) fn blocks(&self) -> usize {
-        self.bias.len()
-    }
-
-    #[inline]
-    pub(super) fn prefetch(&self, row: u16) {
-        self.row(row).iter().for_each(prefetch);
-    }
-
-    #[inline]
-    pub(super) fn row(&self, row: u16) -> &[Block] {
-        let (blocks, row) = (self.blocks(), usize::from(row));
-        &self.features[row * blocks..(row + 1) * blocks]
-    }
-
     /// Tests whether products of activations are one factor [`QA`] larger than activations.
     #[inline]
     pub(super) fn squares(&self) -> bool {
@@ -282,14 +257,6 @@ impl Network {
     pub(super) fn centipawns(output: i64) -> i32 {
         (output * i64::from(SCALE) / ONE).clamp(-1_000_000, 1_000_000) as i32
     }
-}
-
-fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
-    row.chunks(LANES).map(|part| {
-        let mut block = Block::ZERO;
-        block.0[..part.len()].copy_from_slice(part);
-        block
-    })
 }
 
 fn plain(blocks: &[Block], count: usize) -> Vec<i16> {

@@ -10,7 +10,7 @@ use shakmaty::{Board, Color};
 
 use super::arena::{AccumulatorArena, PLIES, slot};
 use super::block::Block;
-use super::network::Network;
+use super::feature_table::FeatureTable;
 use super::pieces::Pieces;
 use super::row_changes::{PerspectiveKey, RowChanges};
 use super::simd::Kernel;
@@ -44,21 +44,22 @@ pub struct PieceStack {
 }
 
 impl PieceStack {
-    pub fn new(network: &Network, changes: RowChanges) -> PieceStack {
-        let keys = 4 * network.architecture().king_bucket_count();
+    /// A stack for the rows that `changes` lists.
+    pub fn new(table: &FeatureTable, changes: RowChanges) -> PieceStack {
+        let keys = 4 * changes.king_buckets();
         PieceStack {
             changes,
             plies: vec![Snapshot { pieces: Pieces::NONE, keys: [PerspectiveKey::NONE; 2] }; MAX_PLY + 1],
-            accumulators: AccumulatorArena::new(network, PLIES),
+            accumulators: AccumulatorArena::new(table, PLIES),
             refresh: vec![Pieces::NONE; keys],
-            refresh_accumulators: AccumulatorArena::new(network, keys),
+            refresh_accumulators: AccumulatorArena::new(table, keys),
         }
     }
 
     #[inline]
     pub fn update(
         &mut self,
-        network: &Network,
+        table: &FeatureTable,
         kernel: Kernel,
         (board, halfmoves): (&Board, u8),
         perspectives: &[Color],
@@ -78,14 +79,14 @@ impl PieceStack {
             if self.changes.is_large() {
                 for &side in perspectives {
                     let rows = self.changes.added(side).iter().chain(self.changes.removed(side));
-                    rows.for_each(|&row| network.prefetch(row));
+                    rows.for_each(|&row| table.prefetch(row));
                 }
             }
             for &side in perspectives {
-                self.apply(network, kernel, Origin::PreviousPly, side, ply);
+                self.apply(table, kernel, Origin::PreviousPly, side, ply);
             }
         } else {
-            self.update_from_afar(network, kernel, &pieces, keys, perspectives, (ply, previous));
+            self.update_from_afar(table, kernel, &pieces, keys, perspectives, (ply, previous));
         }
         self.plies[ply] = snapshot;
     }
@@ -93,7 +94,7 @@ impl PieceStack {
     /// Slow path: a perspective is more than one move away from the previous ply's accumulator.
     fn update_from_afar(
         &mut self,
-        network: &Network,
+        table: &FeatureTable,
         kernel: Kernel,
         pieces: &Pieces,
         keys: [PerspectiveKey; 2],
@@ -114,7 +115,7 @@ impl PieceStack {
                 self.changes.list(&from, pieces, keys);
                 listed = Some(origin);
             }
-            self.apply(network, kernel, origin, side, ply);
+            self.apply(table, kernel, origin, side, ply);
             if let Origin::Refresh(index) = origin {
                 self.refresh[index] = *pieces;
             }
@@ -155,18 +156,18 @@ impl PieceStack {
     }
 
     #[inline]
-    fn apply(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
+    fn apply(&mut self, table: &FeatureTable, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
         let (added, removed) = (self.changes.added(side), self.changes.removed(side));
         let slot = slot(side, ply);
         match origin {
             Origin::PreviousPly => {
                 let (from, to) = self.accumulators.before_and_at(slot);
-                kernel.carry(network, from, to, added, removed);
+                kernel.carry(table, from, to, added, removed);
             }
-            Origin::SamePly => kernel.change(network, self.accumulators.at_mut(slot), added, removed),
+            Origin::SamePly => kernel.change(table, self.accumulators.at_mut(slot), added, removed),
             Origin::Refresh(index) => {
                 let accumulator = self.refresh_accumulators.at_mut(index);
-                kernel.change(network, accumulator, added, removed);
+                kernel.change(table, accumulator, added, removed);
                 self.accumulators.at_mut(slot).copy_from_slice(accumulator);
             }
         }

@@ -43,6 +43,7 @@ impl PerspectiveKey {
 #[derive(Debug, Clone)]
 pub struct RowChanges {
     keys: Box<[[PerspectiveKey; 64]; 2]>,
+    king_buckets: usize,
     /// The blocks after `all`, each with the row of its first feature.
     others: Vec<(ListChanges, u16)>,
     /// Added, then removed.
@@ -64,9 +65,15 @@ impl RowChanges {
         let key = |side| Square::ALL.map(|king| PerspectiveKey::new(architecture, side, king));
         (first.name == "all").then(|| RowChanges {
             keys: Box::new(Color::ALL.map(key)),
+            king_buckets: architecture.king_bucket_count(),
             others,
             lists: Box::new([Rows::NONE; 2]),
         })
+    }
+
+    /// Buckets of the own king's square.
+    pub fn king_buckets(&self) -> usize {
+        self.king_buckets
     }
 
     #[inline]

@@ -20,7 +20,7 @@ fn param(evaluation: &Evaluation, name: &str, value: i32) -> Param {
         Evaluation::Hce(_) => (2.0, f64::from(LARGEST)),
         // Weights beyond 127 would leave the fast path of the inference.
         Evaluation::Nnue(_) if name.contains(".weight.") => (2.0, size.max(127.0)),
-        Evaluation::Nnue(_) => (16.0, f64::from(i16::MAX)),
+        Evaluation::Nnue(_) | Evaluation::Stockfish(_) => (16.0, f64::from(i16::MAX)),
     };
     let c_end = (size / 20.0).round().max(least);
     let (min, max) = ((start - 20.0 * c_end).max(-most), (start + 20.0 * c_end).min(most));

@@ -5,17 +5,12 @@ use rayon::prelude::*;
 use super::source::Scored;
 use patzer_chess::packed::NO_EP;
 use patzer_data::Record;
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{Evaluation, Evaluator, with_evaluator};
 use patzer_prepare::leaf::fit_target;
 
 /// Static evaluations of the positions, or of their leaves if `resolved`; none where the game is over.
 pub fn evaluated(records: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
-    match evaluation {
-        Evaluation::Hce(weights) => evaluated_by(records, &Hce::new(weights.clone()), resolved),
-        Evaluation::Nnue(network) => evaluated_by(records, &Nnue::new(network.clone()), resolved),
-    }
+    with_evaluator!(evaluation, evaluator => evaluated_by(records, &evaluator, resolved))
 }
 
 fn evaluated_by<E: Evaluator + Sync>(records: &[Record], evaluator: &E, resolved: bool) -> Vec<Scored> {

@@ -10,8 +10,10 @@ use patzer_data::{Record, Wdl};
 use patzer_engine::{LeafSearch, leaf_search};
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::stockfish::Stockfish;
+use patzer_eval::{BoardEvaluator, Evaluation, Evaluator};
 use patzer_io::error::Result;
+use shakmaty::Board;
 
 /// Positions of a block: a fraction of a millisecond of work, and small enough for many pieces of a small dataset.
 pub const STATIC_BLOCK: usize = 256;
@@ -33,6 +35,7 @@ impl StaticTeacher<'_> {
 enum StaticLabeller {
     Hce(Box<Hce>),
     Nnue(Box<Nnue>),
+    Stockfish(Box<Stockfish>),
     Quiescence(Box<dyn LeafSearch>),
 }
 
@@ -42,6 +45,9 @@ impl StaticLabeller {
             evaluation if teacher.resolve => StaticLabeller::Quiescence(leaf_search(evaluation)),
             Evaluation::Hce(weights) => StaticLabeller::Hce(Box::new(Hce::new(weights.clone()))),
             Evaluation::Nnue(network) => StaticLabeller::Nnue(Box::new(Nnue::new(network.clone()))),
+            Evaluation::Stockfish(network) => {
+                StaticLabeller::Stockfish(Box::new(Stockfish::new(network.clone())))
+            }
         }
     }
 
@@ -49,8 +55,11 @@ impl StaticLabeller {
         Ok(match self {
             StaticLabeller::Hce(hce) => of_score(hce.evaluate(&legal(record)?, 0)),
             StaticLabeller::Quiescence(search) => of_score(search.quiescence_score(&legal(record)?)),
+            StaticLabeller::Stockfish(stockfish) => {
+                of_score(stockfish.evaluate_board(&board(record)?, record.halfmove, record.turn, 0))
+            }
             StaticLabeller::Nnue(nnue) => {
-                let board = record.board.board().ok_or_else(|| not_legal(record))?;
+                let board = board(record)?;
                 let (score, chances) = nnue.evaluate_with_chances(&board, record.halfmove, record.turn);
                 Answer { wdl: chances.map(in_thousandths), ..of_score(score) }
             }
@@ -67,6 +76,10 @@ impl Labeller for StaticLabeller {
             block.records.iter().map(|record| self.answer(record)).collect::<Result<_>>()?;
         Ok(Some(answers.into()))
     }
+}
+
+fn board(record: &Record) -> Result<Board> {
+    record.board.board().ok_or_else(|| not_legal(record))
 }
 
 fn of_score(score: Score) -> Answer {

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::Spec;
-use patzer_eval::Evaluation;
-use patzer_eval::nnue::file::has_magic;
+use patzer_eval::{Evaluation, begins_network};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::{Digest, Limit};
@@ -66,7 +65,7 @@ fn sha256_of(path: &Path) -> Result<String> {
 const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
 pub(super) fn limit_of(head: &[u8]) -> Option<Limit> {
-    if has_magic(head) {
+    if begins_network(head) {
         Some(Limit::NETWORK)
     } else if PROGRAMS.iter().any(|magic| head.starts_with(magic)) {
         Some(Limit::PROGRAM)

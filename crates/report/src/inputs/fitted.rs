@@ -172,6 +172,9 @@ fn load(path: &Path) -> Result<Arc<Network>> {
     match load_evaluation(path)? {
         Evaluation::Nnue(network) => Ok(network),
         Evaluation::Hce(_) => Err(Error::data(path, "holds weights, not a network")),
+        Evaluation::Stockfish(_) => {
+            Err(Error::data(path, "is a network of Stockfish, of which there is no report"))
+        }
     }
 }
 

@@ -6,19 +6,13 @@ use patzer_chess::random_positions;
 use shakmaty::{Color, Position, Role};
 
 use super::{LAYOUTS, NamedLayout};
+use crate::BoardEvaluator;
 use crate::nnue::architecture::Architecture;
 use crate::nnue::{Network, Nnue, halfmoves};
 
 /// Formats of other programs that a size alone would take for weights.
 pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
-    const STOCKFISH: u32 = 0x7AF3_2F20;
-    match bytes.first_chunk()? {
-        b"BINP" => Some("a binpack of positions, not a network"),
-        magic if *magic == STOCKFISH.to_le_bytes() => {
-            Some("a network of Stockfish, which patzer does not read")
-        }
-        _ => None,
-    }
+    bytes.starts_with(b"BINP").then_some("a binpack of positions, not a network")
 }
 
 /// Tests whether the layouts `patzer`, `bullet` and `bullet-columns` have the numbers of an architecture in another

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 
 use crate::nnue::activation::Activation;
 use crate::nnue::block::Block;
-use crate::nnue::network::Network;
+use crate::nnue::feature_table::FeatureTable;
 use crate::nnue::units::QA;
 
 #[target_feature(enable = "avx2")]
@@ -37,13 +37,13 @@ pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
 }
 
 #[target_feature(enable = "avx2")]
-pub fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
-    super::change(network, accumulator, added, removed);
+pub fn change(table: &FeatureTable, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+    super::change(table, accumulator, added, removed);
 }
 
 #[target_feature(enable = "avx2")]
-pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    super::carry(network, from, to, added, removed);
+pub fn carry(table: &FeatureTable, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+    super::carry(table, from, to, added, removed);
 }
 
 /// For weights of at most 128: then `active × weight` fits 16 bits, and multiplying it by `active` and adding

@@ -9,47 +9,47 @@ use std::arch::x86_64::{
 
 use crate::nnue::activation::Activation;
 use crate::nnue::block::Block;
-use crate::nnue::network::Network;
+use crate::nnue::feature_table::FeatureTable;
 use crate::nnue::units::QA;
 
 /// Blocks of an accumulator held in registers while rows are added and removed.
 const AT_ONCE: usize = 8;
 
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
-    let rest = change_by::<AT_ONCE>(network, accumulator, 0, added, removed);
-    let rest = change_by::<{ AT_ONCE / 2 }>(network, accumulator, rest, added, removed);
-    change_by::<1>(network, accumulator, rest, added, removed);
+pub fn change(table: &FeatureTable, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+    let rest = change_by::<AT_ONCE>(table, accumulator, 0, added, removed);
+    let rest = change_by::<{ AT_ONCE / 2 }>(table, accumulator, rest, added, removed);
+    change_by::<1>(table, accumulator, rest, added, removed);
 }
 
 /// Changes whole groups of `N` blocks from `start` on; the block after the last group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn change_by<const N: usize>(
-    network: &Network,
+    table: &FeatureTable,
     accumulator: &mut [Block],
     mut start: usize,
     added: &[u16],
     removed: &[u16],
 ) -> usize {
     for accumulator in accumulator[start..].as_chunks_mut::<N>().0 {
-        write(network, None, accumulator, start, added, removed);
+        write(table, None, accumulator, start, added, removed);
         start += N;
     }
     start
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    let rest = carry_by::<AT_ONCE>(network, from, to, 0, added, removed);
-    let rest = carry_by::<{ AT_ONCE / 2 }>(network, from, to, rest, added, removed);
-    carry_by::<1>(network, from, to, rest, added, removed);
+pub fn carry(table: &FeatureTable, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+    let rest = carry_by::<AT_ONCE>(table, from, to, 0, added, removed);
+    let rest = carry_by::<{ AT_ONCE / 2 }>(table, from, to, rest, added, removed);
+    carry_by::<1>(table, from, to, rest, added, removed);
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn carry_by<const N: usize>(
-    network: &Network,
+    table: &FeatureTable,
     from: &[Block],
     to: &mut [Block],
     mut start: usize,
@@ -58,7 +58,7 @@ fn carry_by<const N: usize>(
 ) -> usize {
     let groups = from[start..].as_chunks::<N>().0.iter().zip(to[start..].as_chunks_mut::<N>().0);
     for (from, to) in groups {
-        write(network, Some(from), to, start, added, removed);
+        write(table, Some(from), to, start, added, removed);
         start += N;
     }
     start
@@ -68,7 +68,7 @@ fn carry_by<const N: usize>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn write<const N: usize>(
-    network: &Network,
+    table: &FeatureTable,
     from: Option<&[Block; N]>,
     to: &mut [Block; N],
     start: usize,
@@ -80,12 +80,12 @@ fn write<const N: usize>(
         *sum = load(from);
     }
     for &feature in added {
-        for (sum, weights) in accumulator.iter_mut().zip(&network.row(feature)[start..][..N]) {
+        for (sum, weights) in accumulator.iter_mut().zip(&table.row(feature)[start..][..N]) {
             *sum = _mm512_add_epi16(*sum, load(weights));
         }
     }
     for &feature in removed {
-        for (sum, weights) in accumulator.iter_mut().zip(&network.row(feature)[start..][..N]) {
+        for (sum, weights) in accumulator.iter_mut().zip(&table.row(feature)[start..][..N]) {
             *sum = _mm512_sub_epi16(*sum, load(weights));
         }
     }

@@ -2,7 +2,9 @@
 
 use super::Kernel;
 use crate::nnue::block::{Block, LANES};
-use crate::nnue::byte_layer::{ByteBlock, ByteInputs, ByteLayer, INPUTS, Line, NEURONS, SHIFT, unit};
+use crate::nnue::byte_layer::{
+    ByteBlock, ByteInputs, ByteLayer, INPUTS, Line, NEURONS, Products, SHIFT, unit,
+};
 use crate::nnue::units::QA;
 
 /// Blocks of inputs in a [`ByteBlock`].
@@ -19,13 +21,7 @@ impl Kernel {
         inputs: &mut ByteInputs,
         outputs: &mut Vec<i64>,
     ) {
-        let width = hidden_blocks / 2;
-        inputs.active.resize(width * accumulators.len(), ByteBlock::ZERO);
-        for (row, active) in accumulators.iter().zip(inputs.active.chunks_exact_mut(width)) {
-            self.activate_bytes(&row[..hidden_blocks], active);
-        }
-        inputs.nonzero.clear();
-        self.nonzero(&inputs.active, &mut inputs.nonzero);
+        self.byte_inputs(Products::Own, accumulators, hidden_blocks, inputs);
         outputs.clear();
         for (lines, biases) in layer.groups.iter().zip(biases.chunks(NEURONS)) {
             let sums = self.multiply(&inputs.active, &inputs.nonzero, lines);
@@ -33,14 +29,34 @@ impl Kernel {
         }
     }
 
-    /// Products of the pairs of neurons, each cut to 0..QA, rounded to 0..127.
+    /// Computes the activations in bytes of all perspectives, and lists their blocks that are not zero.
     #[inline]
-    pub fn activate_bytes(self, accumulator: &[Block], active: &mut [ByteBlock]) {
+    pub fn byte_inputs(
+        self,
+        products: Products,
+        accumulators: &[&[Block]],
+        hidden_blocks: usize,
+        inputs: &mut ByteInputs,
+    ) {
+        let width = hidden_blocks / 2;
+        inputs.active.resize(width * accumulators.len(), ByteBlock::ZERO);
+        for (row, active) in accumulators.iter().zip(inputs.active.chunks_exact_mut(width)) {
+            self.activate_bytes(products, &row[..hidden_blocks], active);
+        }
+        inputs.nonzero.clear();
+        self.nonzero(&inputs.active, &mut inputs.nonzero);
+    }
+
+    /// Products of the pairs of neurons in 0..127.
+    #[inline]
+    pub fn activate_bytes(self, products: Products, accumulator: &[Block], active: &mut [ByteBlock]) {
         match self {
-            Kernel::Portable => activate_bytes(accumulator, active),
+            Kernel::Portable => activate_bytes(products, accumulator, active),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
-            Kernel::Avx2(_) | Kernel::Avx512(_) => unsafe { vectors::activate_bytes(accumulator, active) },
+            Kernel::Avx2(_) | Kernel::Avx512(_) => unsafe {
+                vectors::activate_bytes(products, accumulator, active)
+            },
         }
     }
 
@@ -70,12 +86,16 @@ impl Kernel {
     }
 }
 
-fn activate_bytes(accumulator: &[Block], active: &mut [ByteBlock]) {
+fn activate_bytes(products: Products, accumulator: &[Block], active: &mut [ByteBlock]) {
+    let (top, half, shift) = match products {
+        Products::Own => (QA, 1 << (SHIFT - 1), SHIFT),
+        Products::Stockfish => (127, 0, 7),
+    };
     let (first, second) = accumulator.split_at(accumulator.len() / 2);
     for ((a, b), active) in first.iter().zip(second).zip(active) {
         for lane in 0..LANES {
-            let [a, b] = [a, b].map(|block| i32::from(block.0[lane]).clamp(0, QA));
-            active.0[lane] = ((a * b + (1 << (SHIFT - 1))) >> SHIFT) as u8;
+            let [a, b] = [a, b].map(|block| i32::from(block.0[lane]).clamp(0, top));
+            active.0[lane] = ((a * b + half) >> shift) as u8;
         }
     }
 }
@@ -107,13 +127,26 @@ fn multiply(active: &[ByteBlock], blocks: &[u16], lines: &[Line]) -> [i32; NEURO
 mod vectors {
     use std::arch::x86_64::*;
 
-    use super::{BLOCKS, Block, ByteBlock, INPUTS, Line, NEURONS, QA, SHIFT, inputs};
+    use super::{BLOCKS, Block, ByteBlock, INPUTS, Line, NEURONS, Products, QA, SHIFT, inputs};
 
     #[target_feature(enable = "avx2")]
-    pub fn activate_bytes(accumulator: &[Block], active: &mut [ByteBlock]) {
+    pub fn activate_bytes(products: Products, accumulator: &[Block], active: &mut [ByteBlock]) {
+        match products {
+            Products::Own => activate(accumulator, active, |a, b| own_products(a, b)),
+            Products::Stockfish => activate(accumulator, active, |a, b| stockfish_products(a, b)),
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn activate(
+        accumulator: &[Block],
+        active: &mut [ByteBlock],
+        products: impl Fn(__m256i, __m256i) -> __m256i,
+    ) {
         let (first, second) = accumulator.split_at(accumulator.len() / 2);
         for ((a, b), active) in first.iter().zip(second).zip(active) {
-            let (low, high) = (products(a, b, 0), products(a, b, 1));
+            let (low, high) = (products(load(a, 0), load(b, 0)), products(load(a, 1), load(b, 1)));
             // Packing works within halves of 128 bits.
             let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(low, high));
             // SAFETY: a `ByteBlock` is 32 bytes, aligned to 32.
@@ -121,18 +154,33 @@ mod vectors {
         }
     }
 
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(block: &Block, half: usize) -> __m256i {
+        debug_assert!(half < 2);
+        // SAFETY: a block is 64 bytes, aligned to 64, and `half` is 0 or 1.
+        unsafe { _mm256_load_si256((&raw const block.0).cast::<__m256i>().add(half)) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn cut(values: __m256i, top: i16) -> __m256i {
+        _mm256_min_epi16(_mm256_max_epi16(values, _mm256_setzero_si256()), _mm256_set1_epi16(top))
+    }
+
     /// (a · b + 2⁸) >> 9 as (64 · a · b + 2¹⁴) >> 15, which is one instruction.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn products(a: &Block, b: &Block, half: usize) -> __m256i {
+    fn own_products(a: __m256i, b: __m256i) -> __m256i {
         const UP: i32 = 15 - SHIFT as i32;
-        let [a, b] = [a, b].map(|block| {
-            debug_assert!(half < 2);
-            // SAFETY: a block is 64 bytes, aligned to 64, and `half` is 0 or 1.
-            let values = unsafe { _mm256_load_si256((&raw const block.0).cast::<__m256i>().add(half)) };
-            _mm256_min_epi16(_mm256_max_epi16(values, _mm256_setzero_si256()), _mm256_set1_epi16(QA as i16))
-        });
-        _mm256_mulhrs_epi16(_mm256_slli_epi16::<UP>(a), b)
+        _mm256_mulhrs_epi16(_mm256_slli_epi16::<UP>(cut(a, QA as i16)), cut(b, QA as i16))
+    }
+
+    /// (a · b) >> 7 as (2⁸ · a · 2 · b) >> 16, which is one instruction.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn stockfish_products(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_mulhi_epi16(_mm256_slli_epi16::<8>(cut(a, 127)), _mm256_slli_epi16::<1>(cut(b, 127)))
     }
 
     #[target_feature(enable = "avx2")]
@@ -218,9 +266,10 @@ mod tests {
             let edge = if round % 2 == 0 { 127 } else { -128 };
             let mut weight = || if round < 4 { edge } else { rng.next_u64() as i8 };
             let lines: Vec<Line> = (0..3 * BLOCKS).map(|_| Line(std::array::from_fn(|_| weight()))).collect();
+            let products = if round % 5 < 3 { Products::Own } else { Products::Stockfish };
             let of = |kernel: Kernel| {
                 let (mut active, mut blocks) = (vec![ByteBlock([1; LANES]); 3], Vec::new());
-                kernel.activate_bytes(&accumulator, &mut active);
+                kernel.activate_bytes(products, &accumulator, &mut active);
                 kernel.nonzero(&active, &mut blocks);
                 let sums = kernel.multiply(&active, &blocks, &lines);
                 (active, blocks, sums)

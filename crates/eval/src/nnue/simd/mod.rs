@@ -12,6 +12,7 @@ use std::fmt;
 
 use super::activation::Activation;
 use super::block::{Block, LANES};
+use super::feature_table::FeatureTable;
 use super::network::Network;
 use super::units::QA;
 
@@ -89,13 +90,20 @@ impl Kernel {
     }
 
     #[inline]
-    pub fn change(self, network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
-        dispatch!(self, change(network, accumulator, added, removed))
+    pub fn change(self, table: &FeatureTable, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+        dispatch!(self, change(table, accumulator, added, removed))
     }
 
     #[inline]
-    pub fn carry(self, network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-        dispatch!(self, carry(network, from, to, added, removed))
+    pub fn carry(
+        self,
+        table: &FeatureTable,
+        from: &[Block],
+        to: &mut [Block],
+        added: &[u16],
+        removed: &[u16],
+    ) {
+        dispatch!(self, carry(table, from, to, added, removed))
     }
 
     /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where `Network::squares`, else in
@@ -172,42 +180,42 @@ impl Kernel {
 }
 
 #[inline(always)]
-fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+fn change(table: &FeatureTable, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
     // A quiet move adds as many features as it removes.
     let (added, only_added) = added.split_at(added.len().min(removed.len()));
     let (removed, only_removed) = removed.split_at(added.len());
     for (&a, &b) in added.iter().zip(removed) {
-        for ((sum, a), b) in accumulator.iter_mut().zip(network.row(a)).zip(network.row(b)) {
+        for ((sum, a), b) in accumulator.iter_mut().zip(table.row(a)).zip(table.row(b)) {
             *sum = sub(add(*sum, a), b);
         }
     }
     for &feature in only_added {
-        accumulator.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = add(*sum, row));
+        accumulator.iter_mut().zip(table.row(feature)).for_each(|(sum, row)| *sum = add(*sum, row));
     }
     for &feature in only_removed {
-        accumulator.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
+        accumulator.iter_mut().zip(table.row(feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
     }
 }
 
 #[inline(always)]
-fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+fn carry(table: &FeatureTable, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
     // A quiet move and a capture; all else is rare.
     match (added, removed) {
         (&[a], &[b]) => {
-            let rows = network.row(a).iter().zip(network.row(b));
+            let rows = table.row(a).iter().zip(table.row(b));
             for ((from, to), (a, b)) in from.iter().zip(to).zip(rows) {
                 *to = sub(add(*from, a), b);
             }
         }
         (&[a], &[b, c]) => {
-            let rows = network.row(a).iter().zip(network.row(b)).zip(network.row(c));
+            let rows = table.row(a).iter().zip(table.row(b)).zip(table.row(c));
             for ((from, to), ((a, b), c)) in from.iter().zip(to).zip(rows) {
                 *to = sub(sub(add(*from, a), b), c);
             }
         }
         _ => {
             to.copy_from_slice(from);
-            change(network, to, added, removed);
+            change(table, to, added, removed);
         }
     }
 }
@@ -311,15 +319,15 @@ mod tests {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = random_of(architecture, seed as u64);
             for _ in 0..20 {
-                let from = accumulator(&mut rng, network.blocks());
+                let from = accumulator(&mut rng, network.table.blocks());
                 let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
                 let weights = &network.outputs[0].first[0][0];
                 let hidden = &from[..network.hidden_blocks];
                 let expected = wide(architecture.activation, hidden, weights);
                 let of = |kernel: Kernel| {
                     let (mut changed, mut carried) = (from.clone(), from.clone());
-                    kernel.change(&network, &mut changed, &rows[..2], &rows[2..]);
-                    kernel.carry(&network, &from, &mut carried, &rows[..2], &rows[2..]);
+                    kernel.change(&network.table, &mut changed, &rows[..2], &rows[2..]);
+                    kernel.carry(&network.table, &from, &mut carried, &rows[..2], &rows[2..]);
                     assert_eq!(changed, carried);
                     let both = [(hidden, weights); 2];
                     assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected, "{architecture}");
@@ -354,7 +362,7 @@ mod tests {
                     let expected = count as i64 * top * i64::from(weight);
                     for kernel in Kernel::all() {
                         let row = &network.outputs[0].first[0][0];
-                        let both = [(&network.bias[..], row); 2];
+                        let both = [(network.table.bias(), row); 2];
                         assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
                     }
                 }
