@@ -3,6 +3,7 @@ mod hce;
 mod net;
 mod net_args;
 mod net_run;
+mod race;
 mod traces;
 
 use std::fmt;
@@ -104,6 +105,9 @@ struct TuneResult {
     /// The judge keeps the weights from being written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     refused: bool,
+    /// The network that games chose, with --race.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    race: Option<race::Chosen>,
     /// Patch, with --patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<Patch>,
@@ -175,6 +179,9 @@ impl fmt::Display for TuneResult {
         }
         if let Some(judgement) = &self.judge {
             writeln!(f, "judge     {judgement}")?;
+        }
+        if let Some(chosen) = &self.race {
+            writeln!(f, "race      {chosen}")?;
         }
         let output = patzer_io::Printable(self.output.display());
         let speed = rate(self.positions_per_second, "positions");

@@ -2,10 +2,11 @@ use std::path::PathBuf;
 
 use super::net_args::NetArgs;
 use super::net_run::{Run, saved_networks};
-use super::{TuneResult, finish, save};
+use super::{TuneResult, finish, race, save};
 use crate::evaluation::load_with_digest;
 use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::Limit;
 use patzer_io::number::{counted, grouped};
 use patzer_io::run_folder::{INPUTS, NETWORK, RunFolder};
 use patzer_prepare::NetworkTeacher;
@@ -66,6 +67,10 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
         patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
+    let chosen = race::strongest(args, &folder, stage.seed, ui)?;
+    let sha256 = chosen.as_ref().map_or(Ok(sha256), |chosen| {
+        save(&patzer_io::read(&chosen.network, Limit::NETWORK)?, &args.output, &folder.path().join(NETWORK))
+    })?;
     let warnings = warnings(&data, &outcome);
     warnings.iter().for_each(|warning| ui.warn(warning));
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
@@ -87,6 +92,7 @@ fn tune(args: &NetArgs, ui: &Ui) -> Result<TuneResult> {
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         output: args.output.clone(),
         sha256: Some(sha256),
+        race: chosen,
         run: Some(folder),
         remarks: vec![
             "(train loss: over the first epoch → of the network kept; validation loss: of the start → of it)"
@@ -167,6 +173,7 @@ fn train(
     let (recipe, earlier) = (staged.recipe(), staged.earlier());
     if earlier.stages == 0 && run.resume.is_none() {
         saved_networks(folder.path()).iter().try_for_each(|path| patzer_io::remove_if_exists(path))?;
+        race::clear(folder)?;
     }
     let number = earlier.stages + 1;
     // The settings beside a checkpoint that turns out to be of another run are that run's.
@@ -176,7 +183,7 @@ fn train(
     }
     let epoch = data.epoch(stage)? as u64;
     run.bar = ui.progress("training", stage.epochs as u64 * epoch);
-    run.positions = epoch;
+    (run.positions, run.epochs) = (epoch, stage.epochs);
     let outcome = data.fit(stage, earlier, compute, run)?;
     if resumes {
         args.save(folder, number, recipe, &data.inputs())?;

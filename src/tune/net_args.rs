@@ -113,6 +113,17 @@ pub struct NetArgs {
     /// Also write the network of every N-th epoch to the run's folder, as epoch-0010.nnue
     #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) save_every: Option<u32>,
+
+    /// Race the networks of the last epochs for so many games, and keep the strongest
+    ///
+    /// Those of the second half of the epochs that --save-every kept, eight of them at most, and the one of the least
+    /// loss meet each other by `patzer race`. Its games lie in the run's folder.
+    #[arg(long, value_name = "GAMES", requires = "save_every", help_heading = "Output", hide_short_help = true, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(super) race: Option<u32>,
+
+    /// Nodes a move in the games of --race
+    #[arg(long, value_name = "N", requires = "race", default_value_t = 2000, help_heading = "Output", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) race_nodes: u32,
 }
 
 const NETWORK: &str = "Network";

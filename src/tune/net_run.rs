@@ -1,8 +1,11 @@
 //! State of a training run between its stages: progress, log, checkpoint, saved networks.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::NetArgs;
+use crate::live::clock;
+use crate::ui::LINES;
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::Network;
 use patzer_io::Limit;
@@ -13,6 +16,10 @@ pub(super) struct Run {
     pub(super) bar: indicatif::ProgressBar,
     /// Positions of an epoch.
     pub(super) positions: u64,
+    /// Epochs of the stage.
+    pub(super) epochs: usize,
+    /// Time of the last line where there is no bar.
+    line: Instant,
     pub(super) log: Log,
     /// Rows of the log, over all stages.
     rows: usize,
@@ -40,6 +47,8 @@ impl Run {
         Ok(Run {
             bar,
             positions: 0,
+            epochs: 0,
+            line: Instant::now(),
             log,
             rows: 0,
             folder: folder.path().to_path_buf(),
@@ -67,6 +76,15 @@ impl TrainingCallbacks for Run {
             epoch.validation_loss.map_or(String::new(), |_| format!(", train {:.6}", epoch.train_loss));
         let rate = epoch.positions_per_second / 1e6;
         self.bar.set_message(format!("epoch {}: loss {loss:.6}{train}, {rate:.2} M/s", epoch.epoch));
+        if self.bar.is_hidden() && self.line.elapsed() >= LINES {
+            self.line = Instant::now();
+            let rest = self.epochs.saturating_sub(epoch.epoch) as u64 * self.positions;
+            let left = clock(rest as f64 / epoch.positions_per_second.max(1.0));
+            let (epoch, epochs) = (epoch.epoch, self.epochs);
+            self.ui.note(format!(
+                "epoch {epoch} of {epochs}: loss {loss:.6}{train}, {rate:.2} M/s, {left} left"
+            ));
+        }
         self.row(epoch);
     }
 

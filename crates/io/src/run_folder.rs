@@ -17,6 +17,10 @@ pub const INPUTS: &str = "run.json";
 pub const NETWORK: &str = "network.nnue";
 /// The run's own copy of its weights.
 pub const WEIGHTS: &str = "weights.hce.toml";
+/// The network of the least loss, where games chose another.
+pub const LEAST_LOSS: &str = "least-loss.nnue";
+/// The games between networks of a run, and their journal.
+pub const RACE: [&str; 3] = ["race.pgn", "race.journal", "race.journal.ahead"];
 /// Further files of a run, of which a user may have others of the same name.
 const OTHERS: [&str; 6] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff", NETWORK, WEIGHTS];
 
@@ -108,7 +112,8 @@ fn move_aside(folder: &Path, aside: &Path) -> Result<()> {
 }
 
 fn is_of_run(name: &str) -> bool {
-    let known = [CHECKPOINT, RESULT, INPUTS].into_iter().chain(OTHERS).any(|own| own == name);
+    let known =
+        [CHECKPOINT, RESULT, INPUTS, LEAST_LOSS].into_iter().chain(OTHERS).chain(RACE).any(|own| own == name);
     known || is_numbered(name, "run.", ".json") || is_saved_network(name)
 }
 

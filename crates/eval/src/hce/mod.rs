@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use shakmaty::{Board, ByColor, Chess, Color, Position};
 
-use crate::Evaluator;
+use crate::evaluator::Evaluator;
 use cache::Cache;
 use evaluate::{count_all, full};
 use patzer_chess::score::Score;

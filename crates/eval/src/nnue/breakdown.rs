@@ -4,7 +4,7 @@ use serde::Serialize;
 use shakmaty::{Board, Chess, Position, Role};
 
 use super::halfmoves;
-use crate::BoardEvaluator;
+use crate::evaluator::BoardEvaluator;
 use patzer_chess::score::Score;
 
 /// Worth of a piece to White on its square, centipawns.
@@ -64,7 +64,7 @@ pub fn bucket_scores(network: &mut impl BoardEvaluator, position: &Chess) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Evaluator;
+    use crate::evaluator::Evaluator;
     use crate::nnue::network::tests::random_of;
     use crate::nnue::{About, Architecture, Network, Nnue};
     use patzer_chess::fen;

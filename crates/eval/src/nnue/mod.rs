@@ -50,7 +50,7 @@ use self::network::OutputLayers;
 use self::piece_stack::PieceStack;
 pub use self::simd::Kernel;
 use self::units::{QA, QB};
-use super::{BoardEvaluator, Evaluator};
+use crate::evaluator::{BoardEvaluator, Evaluator};
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
 /// Evaluates with a network and keeps the accumulators of the current line.

@@ -14,7 +14,7 @@ pub use self::network::Network;
 use self::network::joined;
 use self::parameters::{FIRST, SECOND, SECOND_INPUTS, Stack};
 pub use self::parameters::{Parameters, has_magic};
-use super::{BoardEvaluator, Evaluator};
+use crate::evaluator::{BoardEvaluator, Evaluator};
 use crate::nnue::byte_layer::{ByteInputs, Products};
 use crate::nnue::piece_stack::PieceStack;
 use crate::nnue::{Kernel, RowChanges};

@@ -6,7 +6,7 @@ use patzer_chess::random_positions;
 use shakmaty::{Color, Position, Role};
 
 use super::{LAYOUTS, NamedLayout};
-use crate::BoardEvaluator;
+use crate::evaluator::BoardEvaluator;
 use crate::nnue::architecture::Architecture;
 use crate::nnue::{Network, Nnue, halfmoves};
 

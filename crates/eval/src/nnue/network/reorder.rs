@@ -21,7 +21,7 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use crate::Evaluator;
+    use crate::evaluator::Evaluator;
     use crate::nnue::network::tests::{random_of, shapes};
     use crate::nnue::{Activation, Nnue};
     use patzer_chess::rng::Rng;
