@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::{Result, Status, Ui, engine};
 use patzer_fastchess::{Console, Program, Request, play, request};
+use patzer_io::printable_lines;
 
 /// Play by the command line of fastchess
 #[derive(Debug, Clone, clap::Args)]
@@ -19,8 +20,9 @@ pub fn run(args: &FastchessArgs, _: &Ui) -> Result<Status> {
 }
 
 impl Console for Ui {
+    /// Without a reader the run ends, as that of the other programs does by SIGPIPE.
     fn line(&self, text: &str) -> Result<()> {
-        Ui::line(self, text)
+        self.print_to_reader(&printable_lines(text))
     }
 
     fn note(&self, text: &str) {

@@ -89,10 +89,14 @@ impl Ui {
     }
 
     fn print(&self, text: &str) -> Result<()> {
-        match patzer_io::stdout().write_all(format!("{text}\n").as_bytes()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
-            _ => Ok(()),
-        }
+        // A result is computed, whoever reads it.
+        self.print_to_reader(text).or_else(|error| if error.is_broken_pipe() { Ok(()) } else { Err(error) })
+    }
+
+    /// Prints a line, or several; an error where their reader is gone.
+    pub fn print_to_reader(&self, text: &str) -> Result<()> {
+        let line = format!("{text}\n");
+        patzer_io::stdout().write_all(line.as_bytes()).map_err(|e| Error::io("standard output", e))
     }
 
     pub fn note(&self, text: impl Display) {

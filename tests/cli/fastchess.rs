@@ -1,6 +1,7 @@
 //! `patzer fastchess`, and what it has in common with `patzer cutechess`: what scripts of others rely on.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -436,4 +437,22 @@ fn the_page_has_the_registrys_options() {
         fs::write(&path, &new).unwrap();
     }
     assert!(fs::read_to_string(&path).unwrap() == new, "docs/fastchess.md differs: run with UPDATE=1");
+}
+
+#[test]
+fn a_run_ends_when_its_reader_is_gone() {
+    let folder = folder();
+    let words = line(
+        "fastchess -engine cmd=untuned-hce name=a -engine cmd=untuned-hce name=b -each nodes=50 -rounds 20000 -openings \
+         file=book.epd format=epd -pgnout file=games.pgn",
+    );
+    let mut command = Command::new(PATZER);
+    command.current_dir(folder.path()).args(words).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.nth(2).is_some());
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let games = fs::read_to_string(folder.path().join("games.pgn")).unwrap().matches("[Result ").count();
+    assert!((1..20_000).contains(&games), "{games} games");
 }

@@ -1,4 +1,4 @@
-//! What evaluates a position.
+//! Traits of evaluations.
 
 use shakmaty::{Board, Chess, Color};
 

@@ -45,6 +45,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("option.NAME", "a UCI option's value"),
     ("tc", "clock: [moves/]seconds[+increment], several as 40/60:20/30:G/10, hg60 for an hourglass, or inf"),
     ("st", "seconds a move"),
+    ("movetime", "milliseconds a move"),
     ("nodes", "nodes a move"),
     (
         "softnodes",
@@ -124,8 +125,10 @@ impl Spec {
             "stderr" => self.stderr = Some(value.into()),
             "proto" if value == "uci" => {}
             "proto" => return Err(SpecError("engines have to speak uci".into())),
-            "tc" if matches!(self.control.time, Some(Time::Move(_))) => return Err(two_times()),
-            "st" if matches!(self.control.time, Some(Time::Clock(_))) => return Err(two_times()),
+            "tc" if matches!(self.control.time, Some(Time::Move(_))) => return Err(two_times("st")),
+            "st" | "movetime" if matches!(self.control.time, Some(Time::Clock(_))) => {
+                return Err(two_times(key));
+            }
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
             "tc" => {
                 let clock = value
@@ -139,6 +142,7 @@ impl Spec {
                 let time = seconds(value).filter(|time| !time.is_zero());
                 self.control.time = Some(Time::Move(time.ok_or_else(|| write("seconds, such as 0.1"))?));
             }
+            "movetime" => self.control.time = Some(Time::Move(Duration::from_millis(number()?))),
             "nodes" => self.control.nodes = Some(number()?),
             "softnodes" => self.control.soft_nodes = Some(number()?),
             "depth" | "plies" => {
@@ -184,8 +188,8 @@ impl Spec {
     }
 }
 
-fn two_times() -> SpecError {
-    SpecError("tc= and st= exclude each other".into())
+fn two_times(key: &str) -> SpecError {
+    SpecError(format!("tc= and {key}= exclude each other"))
 }
 
 /// Splits words like a shell; a backslash escapes only a space, a quote or a backslash.
@@ -232,6 +236,8 @@ mod tests {
         assert_eq!((spec.margin, spec.odds), (Some(Duration::from_millis(20)), Some(2.0)));
         assert_eq!((spec.dir, spec.restart), (Some("/tmp".into()), Some(true)));
         assert_eq!((spec.short_history, spec.stderr), (Some(true), Some("e.txt".into())));
+        let [seconds, milliseconds] = ["st=0.25", "movetime=250"].map(|text| text.parse::<Spec>().unwrap());
+        assert_eq!(seconds, milliseconds);
     }
 
     #[test]
@@ -259,6 +265,8 @@ mod tests {
             ("timeodds=-1", "factor"),
             ("tc=8+0.08 st=1", "exclude each other"),
             ("st=1 tc=8+0.08", "exclude each other"),
+            ("tc=8+0.08 movetime=100", "tc= and movetime= exclude each other"),
+            ("movetime=0.1", "a whole number above 0"),
         ] {
             let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");

@@ -38,6 +38,8 @@ pub enum Padding {
     Zeros,
     /// The word `bullet`, repeated.
     Bullet,
+    /// Read whatever it is, as programs write what happens to be in memory; written as zeros.
+    Any,
 }
 
 /// Order and units of a raw file's numbers: feature weights, their bias, piece-square values, then the later layers.
@@ -99,7 +101,7 @@ impl Layout {
     fn fits(&self, shape: &Architecture, bytes: &[u8]) -> bool {
         let size = self.size(shape);
         let is_size = bytes.len() == size || bytes.len() == size.next_multiple_of(64);
-        is_size && is_padding(&bytes[size..])
+        is_size && (self.padding == Padding::Any || is_padding(&bytes[size..]))
     }
 
     /// Tests whether a file ends in bullet's padding after the numbers of an architecture.
@@ -201,7 +203,7 @@ impl Layout {
         let size = self.padded(bytes.len());
         match self.padding {
             Padding::None => {}
-            Padding::Zeros => bytes.resize(size, 0),
+            Padding::Zeros | Padding::Any => bytes.resize(size, 0),
             Padding::Bullet => {
                 let missing = size - bytes.len();
                 bytes.extend(bullets(missing));

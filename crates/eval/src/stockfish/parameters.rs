@@ -7,10 +7,12 @@
 //! | 4 | length of the description |
 //! | | the description |
 //! | 4 | hash of the feature transformer |
-//! | | its bias `[N]` and weights `[22,528][N]` of 16 bits, then piece-square values `[22,528][8]` of 32 bits; plain, \
-//! or each of the three as LEB128 |
-//! | | eight stacks of layers: a hash of 4 bytes, then of each layer the bias of 32 bits and the weights of 8 bits,
-//! `[output][input]`, where 30 inputs are padded to 32 |
+//! | | its bias `[N]` and weights `[22,528][N]`, 16 bits each |
+//! | | piece-square values `[22,528][8]`, 32 bits each |
+//! | | eight stacks of layers |
+//!
+//! Bias, weights and piece-square values are plain, or each of the three LEB128. A stack is a hash of 4 bytes, then of
+//! each layer the bias of 32 bits and the weights `[output][input]` of 8 bits, where 30 inputs are padded to 32.
 //!
 //! Source: the sources of Stockfish 15.1 to 17.1.
 

@@ -1,7 +1,7 @@
 //! Swiss system: each round pairs players of like score who have not met.
 //!
-//! Players are ordered by score, then by seed; the first meets the nearest below it such that all others can be paired
-//! too. The last without a bye rests where their number is odd, and counts as the winner of every game of the round.
+//! In the first round the upper half of the seeds meets the lower. Then players are ordered by score, then by seed; the
+//! first meets the nearest below it such that all others can be paired too. The last without a bye rests where their number is odd, and counts as the winner of every game of the round.
 //! Up to half as many rounds as players, nobody meets twice; after that neighbours do where nothing else is left.
 
 use super::round::Round;
@@ -20,6 +20,11 @@ pub(super) fn next(players: usize, pairs: u64, rounds: &[Round]) -> Round {
     };
     for bye in resting {
         let active: Vec<usize> = order.iter().copied().filter(|player| Some(*player) != bye).collect();
+        if rounds.is_empty() {
+            let (upper, lower) = active.split_at(active.len() / 2);
+            let encounters = upper.iter().zip(lower).map(|(a, b)| [*a, *b]);
+            return Round::new(encounters.collect(), bye.into_iter().collect());
+        }
         let mut steps = MOST_STEPS;
         if let Some(encounters) = pair_up(&active, rounds, &mut steps) {
             return Round::new(encounters, bye.into_iter().collect());
@@ -81,7 +86,7 @@ mod tests {
     #[test]
     fn players_of_like_score_meet_who_have_not_met() {
         let first = next(4, 1, &[]);
-        assert_eq!(first, Round::new(vec![[0, 1], [2, 3]], Vec::new()));
+        assert_eq!(first, Round::new(vec![[0, 2], [1, 3]], Vec::new()));
         let played = [round(&[([0, 1], [3, 1]), ([2, 3], [0, 4])])];
         assert_eq!(next(4, 1, &played), Round::new(vec![[3, 0], [1, 2]], Vec::new()));
         let played = [played[0].clone(), round(&[([0, 3], [2, 2]), ([1, 2], [4, 0])])];

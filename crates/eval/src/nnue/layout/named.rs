@@ -25,6 +25,11 @@ pub(super) fn bullet_raw() -> Layout {
     Layout { dtype: Dtype::F32, padding: Padding::None, ..bullet_columns() }
 }
 
+/// Its tool for alignment writes the end of a struct, whatever is there.
+fn tcheran() -> Layout {
+    Layout { padding: Padding::Any, ..bullet() }
+}
+
 fn unpadded() -> Layout {
     Layout { padding: Padding::None, ..Layout::default() }
 }
@@ -113,7 +118,7 @@ pub static LAYOUTS: &[NamedLayout] = &[
             mirrored("01233210 44555544 66666666 77777777 88888888 88888888 88888888 88888888", 1)
         },
     },
-    NamedLayout { name: "tcheran", about: "padded as by bullet", layout: bullet, architecture: plain },
+    NamedLayout { name: "tcheran", about: "6.0: one hidden layer", layout: tcheran, architecture: plain },
     NamedLayout { name: "leorik", about: "3.1: one hidden layer", layout: bullet, architecture: plain },
     NamedLayout {
         name: "leorik-buckets",

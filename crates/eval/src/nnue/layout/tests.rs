@@ -154,6 +154,20 @@ fn the_hidden_size_follows_from_the_bytes() {
 }
 
 #[test]
+fn a_layout_of_any_padding_reads_what_happens_to_be_there() {
+    let network = random_of(&Architecture::plain(24), 1);
+    let tcheran = (NamedLayout::find("tcheran").unwrap().layout)();
+    let mut bytes = tcheran.write(&network).unwrap().content;
+    let size = tcheran.size(network.architecture());
+    assert!(bytes.len() > size && bytes[size..].iter().all(|byte| *byte == 0));
+    bytes[size..].iter_mut().zip(1..).for_each(|(byte, number)| *byte = number);
+    let read = tcheran.read(network.architecture(), &bytes, About::default()).unwrap();
+    assert_eq!(read.content, network);
+    assert_eq!(tcheran.hidden(&Architecture::plain(1), &bytes), Some(24));
+    assert!(bullet().read(network.architecture(), &bytes, About::default()).is_err());
+}
+
+#[test]
 fn a_file_of_another_shape_is_no_network_of_the_same_size() {
     // 384 neurons with eight output buckets take as many bytes as 391 with one, padded.
     let network = random_of(&Architecture { output_buckets: 8, ..Architecture::plain(384) }, 1);
