@@ -74,8 +74,7 @@ fn positions_are_evaluated_played_and_labelled() {
         String::from_utf8(patzer(here, &["eval", "--eval", "fish.nnue", without_queen]).stdout).unwrap();
     assert!(said.contains("+900 centipawns for White, -900 for the side to move"), "{said}");
     assert!(said.contains("-> bucket  7    +900"), "{said}");
-    let said =
-        done(here, "match fish.nnue default --games 2 --nodes 200 --openings none --seed 1 -o games.pgn");
+    let said = done(here, "match fish.nnue default --games 2 --nodes 200 --seed 1 -o games.pgn");
     assert!(said.contains("fish"), "{said}");
 
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
@@ -92,8 +91,8 @@ fn positions_are_evaluated_played_and_labelled() {
         assert_eq!(record.score, Some(score as i16));
     }
 
-    let recipe = "--set teacher=fish.nnue --set epochs=1 --set hidden=8 --wdl 0 --threads 1";
-    done(here, &format!("tune net positions.parquet --recipe small {recipe} -o student.nnue"));
+    let recipe = "--set teacher=fish.nnue --set epochs=1 --set hidden=8 --wdl 0 --no-resolve";
+    done(here, &format!("tune positions.parquet --recipe small {recipe} -o student.nnue"));
     let said = done(here, "net info student.nnue");
     assert!(said.contains("scores by fish.nnue, a network of Stockfish, GPL-3.0-or-later"), "{said}");
     assert!(matches!(Evaluation::load(&here.join("student.nnue")).unwrap(), Evaluation::Nnue(_)));

@@ -106,6 +106,15 @@ fn pqr_learns_from_moves_at_first_and_after_labels() {
 }
 
 #[test]
+fn distil_compares_teachers_by_the_number_of_positions() {
+    let (_folder, out) = place();
+    let table = study("distil", &out, &[("COUNTS", "300 700"), ("GAMES", "2")]);
+    assert_eq!(rows(&table), ["300", "300", "700", "700"]);
+    let learns: Vec<_> = table.lines().skip(2).map(|row| row.split('|').nth(2).unwrap().trim()).collect();
+    assert_eq!(learns, ["results", "default", "results", "default"], "{table}");
+}
+
+#[test]
 fn generations_play_train_and_test() {
     let (_folder, out) = place();
     let table = study("generations", &out, &[("GAMES", "2")]);
