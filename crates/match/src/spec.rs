@@ -142,7 +142,11 @@ impl Spec {
                 let time = seconds(value).filter(|time| !time.is_zero());
                 self.control.time = Some(Time::Move(time.ok_or_else(|| write("seconds, such as 0.1"))?));
             }
-            "movetime" => self.control.time = Some(Time::Move(Duration::from_millis(number()?))),
+            "movetime" => {
+                let time = milliseconds(value).filter(|time| !time.is_zero());
+                let form = "a whole number above 0, of milliseconds up to a day";
+                self.control.time = Some(Time::Move(time.ok_or_else(|| write(form))?));
+            }
             "nodes" => self.control.nodes = Some(number()?),
             "softnodes" => self.control.soft_nodes = Some(number()?),
             "depth" | "plies" => {
@@ -150,8 +154,7 @@ impl Spec {
                 self.control.depth = Some(depth.ok_or_else(|| write("plies up to 1000"))?);
             }
             "timemargin" => {
-                let margin = value.parse().ok().filter(|ms| *ms <= 86_400_000).map(Duration::from_millis);
-                self.margin = Some(margin.ok_or_else(|| write("milliseconds"))?);
+                self.margin = Some(milliseconds(value).ok_or_else(|| write("milliseconds"))?);
             }
             "timeodds" => {
                 let odds = value.parse().ok().filter(|odds: &f64| (0.001..=1000.0).contains(odds));
@@ -186,6 +189,11 @@ impl Spec {
         }
         Ok(())
     }
+}
+
+/// Milliseconds of up to a day.
+fn milliseconds(text: &str) -> Option<Duration> {
+    text.parse().ok().filter(|ms| *ms <= 86_400_000).map(Duration::from_millis)
 }
 
 fn two_times(key: &str) -> SpecError {
@@ -267,6 +275,7 @@ mod tests {
             ("st=1 tc=8+0.08", "exclude each other"),
             ("tc=8+0.08 movetime=100", "tc= and movetime= exclude each other"),
             ("movetime=0.1", "a whole number above 0"),
+            ("movetime=18446744073709551615", "up to a day"),
         ] {
             let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
