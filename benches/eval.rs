@@ -113,7 +113,7 @@ fn static_labels(criterion: &mut Criterion) {
         ("(768->1024)x2".to_string(), own(random(Architecture::plain(1024)))),
         ("(5x768hm->1024)x2, layers".to_string(), own(random(layered))),
     ];
-    // Other networks, such as those of Stockfish, are not part of the project.
+    // Other networks, such as Stockfish's, are not part of the project.
     let given = std::env::var("PATZER_BENCH_NETS").unwrap_or_default();
     for path in std::env::split_paths(&given).filter(|path| !path.as_os_str().is_empty()) {
         let evaluation = Evaluation::load(&path).expect("PATZER_BENCH_NETS names networks");

@@ -12,7 +12,7 @@ use patzer_eval::hce::{self, Hce};
 use patzer_eval::nnue::Nnue;
 use patzer_eval::nnue::breakdown::{BucketScore, PieceWorth, bucket_scores, piece_worths};
 use patzer_eval::stockfish::Stockfish;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::{BoardEvaluator, Evaluation, Evaluator};
 
 /// Show the evaluation of a position with its parts
 ///
@@ -80,19 +80,15 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
             let terms = hce.breakdown(&position).iter().map(term).collect();
             (hce.evaluate(&position, 0), Parts::Weights { terms, phase, scale })
         }
-        Evaluation::Nnue(network) => {
-            let mut nnue = Nnue::new(network);
-            let (pieces, buckets) = (piece_worths(&mut nnue, &position), bucket_scores(&mut nnue, &position));
-            (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
-        }
-        Evaluation::Stockfish(network) => {
-            let mut stockfish = Stockfish::new(network);
-            let pieces = piece_worths(&mut stockfish, &position);
-            let buckets = bucket_scores(&mut stockfish, &position);
-            (stockfish.evaluate(&position, 0), Parts::Network { pieces, buckets })
-        }
+        Evaluation::Nnue(network) => by_network(Nnue::new(network), &position),
+        Evaluation::Stockfish(network) => by_network(Stockfish::new(network), &position),
     };
     ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })
+}
+
+fn by_network(mut network: impl BoardEvaluator, position: &Chess) -> (Score, Parts) {
+    let (pieces, buckets) = (piece_worths(&mut network, position), bucket_scores(&mut network, position));
+    (network.evaluate(position, 0), Parts::Network { pieces, buckets })
 }
 
 impl fmt::Display for EvalResult {

@@ -20,7 +20,7 @@ pub fn run(args: &FastchessArgs, _: &Ui) -> Result<Status> {
 }
 
 impl Console for Ui {
-    /// Without a reader the run ends, as that of the other programs does by SIGPIPE.
+    /// Without a reader the run ends, as the other programs end by SIGPIPE.
     fn line(&self, text: &str) -> Result<()> {
         self.print_to_reader(&printable_lines(text))
     }

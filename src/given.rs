@@ -1,5 +1,7 @@
 //! Arguments of the command line apart from defaults, for runs that take the others from a journal.
 
+use std::ffi::OsString;
+
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::Serialize;
@@ -77,12 +79,17 @@ pub fn settings(args: &impl Serialize) -> Result<Map<String, Value>> {
     }
 }
 
+/// Arguments from words that patzer itself wrote.
+pub fn parsed<A: Args>(command: Command, words: impl IntoIterator<Item = OsString>) -> Result<A> {
+    let internal = |error: clap::Error| Error::internal(one_line(&error.to_string()));
+    let matches = A::augment_args(command.no_binary_name(true)).try_get_matches_from(words);
+    A::from_arg_matches(&matches.map_err(internal)?).map_err(internal)
+}
+
 /// Arguments that differ from the defaults, by name.
 fn changed<A: Args + Serialize>(args: &A) -> Result<Map<String, Value>> {
-    let internal = |error: clap::Error| Error::internal(one_line(&error.to_string()));
-    let command = A::augment_args(Command::new("default").no_binary_name(true).ignore_errors(true));
-    let matches = command.try_get_matches_from([""; 0]).map_err(internal)?;
-    let default = settings(&A::from_arg_matches(&matches).map_err(internal)?)?;
+    let default: A = parsed(Command::new("default").ignore_errors(true), [])?;
+    let default = settings(&default)?;
     let mut changed = settings(args)?;
     changed.retain(|name, value| default.get(name) != Some(value));
     Ok(changed)

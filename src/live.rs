@@ -17,7 +17,7 @@ pub struct Pace {
     pub games: u64,
 }
 
-/// Standings of two players or of more, within so many columns.
+/// Standings of two players or of more, within `columns` columns.
 pub fn state(standings: &dyn Standings, names: &[String], pace: &Pace, columns: usize) -> String {
     let mut block = Block { columns: columns.max(20), text: String::new() };
     if names.len() == 2 {

@@ -11,8 +11,7 @@ use super::teacher_args::TeacherArgs;
 use crate::evaluation::load_with_digest;
 use crate::{Error, Result, Ui, interrupt, program};
 use patzer_data::DataFile;
-use patzer_eval::Evaluation;
-use patzer_eval::stockfish::LICENCE;
+use patzer_eval::{Evaluation, stockfish};
 use patzer_io::number::counted;
 use patzer_label::teacher::{
     self, Cut, Event, Journal, KnownAnswers, Labeller, NoTeacher, STATIC_BLOCK, StaticTeacher, Teacher,
@@ -134,7 +133,7 @@ impl AnyTeacher {
                 let built_in = Evaluation::EMBEDDED.contains(&digest.as_str());
                 let hash = if built_in { String::new() } else { format!(" (SHA-256 {})", &digest[..16]) };
                 let licence = match evaluation {
-                    Evaluation::Stockfish(_) => format!(", a network of Stockfish, {LICENCE}"),
+                    Evaluation::Stockfish(_) => format!(", {}", stockfish::origin()),
                     _ => String::new(),
                 };
                 let method = if *resolve { "quiescence search" } else { "static" };

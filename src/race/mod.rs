@@ -4,7 +4,6 @@ mod simulate;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -14,7 +13,7 @@ use super::match_run::{self, FinishedMatch, MatchRun};
 use super::play::{PlayArgs, with_keys};
 use super::sprt::SprtArgs;
 use crate::given::{self, Given, quoted, spec_word};
-use crate::{Error, Result, Status, Ui, one_line};
+use crate::{Error, Result, Status, Ui};
 use allotment::AllotmentArgs;
 use patzer_experiments::race::{Planner, RaceReport, RaceSettings, RaceState};
 use patzer_match::journal::StoredStart;
@@ -154,12 +153,12 @@ pub fn run(args: &RaceCommand, ui: &Ui) -> Result<Status> {
 }
 
 fn race(args: &RaceArgs, ui: &Ui) -> Result<Status> {
-    let (held, report) = play(&args.with_stored_arguments()?, ui)?;
+    let (held, report) = play(args, ui)?;
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
 
-/// Races evaluations against each other for so many games at fixed nodes, or goes on with the race of these files; the
-/// number of the winner, and the report.
+/// Races evaluations against each other with a budget of games at fixed nodes, or goes on with the race of these files;
+/// the number of the winner, and the report.
 pub fn among(
     files: &[PathBuf],
     (games, nodes): (u32, u32),
@@ -167,20 +166,16 @@ pub fn among(
     pgn: &Path,
     ui: &Ui,
 ) -> Result<(usize, RaceReport)> {
-    let numbers = [("--games", games.into()), ("--nodes", nodes.into()), ("--seed", seed)];
-    let numbers = numbers.map(|(name, number)| [name.to_string(), number.to_string()]);
-    let mut words: Vec<OsString> = numbers.into_iter().flatten().map(OsString::from).collect();
-    words.extend(["--resume".into(), "-o".into(), pgn.into(), "--".into()]);
+    let options = format!("--games {games} --nodes {nodes} --seed {seed} --resume -o");
+    let mut words: Vec<OsString> = options.split(' ').map(OsString::from).collect();
+    words.extend([pgn.into(), "--".into()]);
     words.extend(files.iter().map(OsString::from));
-    let internal = |error: clap::Error| Error::internal(one_line(&error.to_string()));
-    let command = RaceArgs::augment_args(clap::Command::new("race").no_binary_name(true));
-    let matches = command.try_get_matches_from(words).map_err(internal)?;
-    let args = RaceArgs::from_arg_matches(&matches).map_err(internal)?;
-    let (held, report) = play(&args.with_stored_arguments()?, ui)?;
+    let (held, report) = play(&given::parsed(clap::Command::new("race"), words)?, ui)?;
     Ok((held.standings.finalists()[0], report))
 }
 
 fn play(args: &RaceArgs, ui: &Ui) -> Result<(FinishedMatch<RaceState>, RaceReport)> {
+    let args = &args.with_stored_arguments()?;
     let specs = args.specs()?;
     let candidates = specs.len() - usize::from(args.against.is_some());
     if candidates < 2 {

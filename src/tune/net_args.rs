@@ -114,9 +114,9 @@ pub struct NetArgs {
     #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) save_every: Option<u32>,
 
-    /// Race the networks of the last epochs for so many games, and keep the strongest
+    /// Games of a race between the networks of the last epochs; the strongest is the output
     ///
-    /// Those of the second half of the epochs that --save-every kept, eight of them at most, and the one of the least
+    /// The networks that --save-every kept of the second half of the epochs, eight at most, and the network of the least
     /// loss meet each other by `patzer race`. Its games lie in the run's folder.
     #[arg(long, value_name = "GAMES", requires = "save_every", help_heading = "Output", hide_short_help = true, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(super) race: Option<u32>,

@@ -1,4 +1,4 @@
-//! `patzer race`: allotments, resumption, figures, simulation.
+//! `patzer race`: allotments, resumption, figures, simulation; and the race of a training's networks.
 
 use std::fs;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::tune_net::{self, fault, tuned};
 use crate::{done, kill, patzer};
 
 const CANDIDATES: &str = "race untuned-hce default-hce default --nodes 30 --max-moves 40 --hash 1 --pairs 4";
@@ -154,4 +155,44 @@ fn the_confirming_test_names_the_winner_first_whoever_comes_first_in_the_race() 
         confirm.starts_with("patzer sprt --engine cmd=default --engine cmd=default-hce --nodes 300"),
         "{confirm}"
     );
+}
+
+#[test]
+fn games_choose_among_the_networks_of_a_run() {
+    let folder = tune_net::folder();
+    let line = "positions.parquet --epochs 6 --save-every 1 --set batch=200 -o raced.nnue";
+    let race = "--race 60 --race-nodes 60";
+    let result = tuned(&folder, &format!("{line} {race} --overwrite"));
+    let run = folder.path().join("runs/raced");
+    let chosen = &result["race"];
+    assert_eq!(chosen["games"], 60);
+    // The second half of six epochs, and the network of the least loss, which is one of all.
+    let candidates = chosen["candidates"].as_array().unwrap();
+    assert!([3, 4].contains(&candidates.len()), "{chosen}");
+    let file =
+        fs::read(run.join(Path::new(chosen["network"].as_str().unwrap()).file_name().unwrap())).unwrap();
+    assert_eq!(fs::read(folder.path().join("raced.nnue")).unwrap(), file);
+    assert_eq!(fs::read(run.join("network.nnue")).unwrap(), file);
+    assert_eq!(result["sha256"].as_str().unwrap(), patzer_io::sha256(&file));
+    let winner = chosen["winner"].as_str().unwrap();
+    assert_eq!(chosen["of_least_loss"], winner == "least-loss");
+
+    // A run that was killed in its race goes on with it, to the same network.
+    let games = fs::read_to_string(run.join("race.pgn")).unwrap();
+    fs::remove_file(run.join("result.json")).unwrap();
+    let journal = fs::read_to_string(run.join("race.journal")).unwrap();
+    let kept: Vec<&str> = journal.lines().collect();
+    fs::write(run.join("race.journal"), kept[..kept.len() / 2].join("\n") + "\n").unwrap();
+    let resumed: Value =
+        serde_json::from_str(&done(folder.path(), "tune --resume --json -o raced.nnue")).unwrap();
+    assert_eq!(resumed["race"]["candidates"], chosen["candidates"]);
+    assert_eq!(fs::read(folder.path().join("raced.nnue")).unwrap(), file);
+    assert_eq!(fs::read_to_string(run.join("race.pgn")).unwrap(), games);
+
+    // Another run of the same name has a race of its own.
+    let other = tuned(&folder, &format!("{line} {race} --seed 5"));
+    assert_eq!(other["race"]["games"], 60);
+    assert!(fault(&folder, "--race 20 --epochs 1").contains("--save-every"));
+    let text = done(folder.path(), &format!("tune --hidden 16 {line} {race} --seed 6"));
+    assert!(text.contains("race      ") && text.contains("after 60 games"), "{text}");
 }

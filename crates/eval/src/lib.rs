@@ -37,13 +37,7 @@ pub enum Evaluation {
 /// ```
 #[macro_export]
 macro_rules! with_evaluator {
-    ($evaluation:expr, mut $evaluator:ident => $body:expr) => {
-        $crate::with_evaluator!($evaluation, evaluator => {
-            let mut $evaluator = evaluator;
-            $body
-        })
-    };
-    ($evaluation:expr, $evaluator:ident => $body:expr) => {
+    ($evaluation:expr, $evaluator:pat => $body:expr) => {
         match $evaluation {
             $crate::Evaluation::Hce(weights) => {
                 let $evaluator = $crate::hce::Hce::new(weights.clone());

@@ -75,7 +75,7 @@ fn scores_by(teacher: &Path) -> String {
     let mut head = [0; 4];
     let read = File::open(teacher).and_then(|mut file| file.read_exact(&mut head));
     let licence = match read {
-        Ok(()) if stockfish::has_magic(&head) => format!(", a network of Stockfish, {}", stockfish::LICENCE),
+        Ok(()) if stockfish::has_magic(&head) => format!(", {}", stockfish::origin()),
         _ => String::new(),
     };
     format!(", scores by {}{licence}", teacher.file_name().unwrap_or_default().display())

@@ -57,16 +57,16 @@ impl ByteLayer {
     }
 
     /// Lays out the weights of neurons, `[neuron][input]` with as many inputs in each.
-    pub fn of_neurons(neurons: &[Vec<i8>]) -> ByteLayer {
-        let group = |neurons: &[Vec<i8>]| {
+    pub fn of_neurons<T: AsRef<[i8]>>(neurons: &[T]) -> ByteLayer {
+        let group = |neurons: &[T]| {
             let line = |block: usize| {
                 let mut line = Line([0; NEURONS * INPUTS]);
                 for (weights, inputs) in line.0.chunks_exact_mut(INPUTS).zip(neurons) {
-                    weights.copy_from_slice(&inputs[block * INPUTS..][..INPUTS]);
+                    weights.copy_from_slice(&inputs.as_ref()[block * INPUTS..][..INPUTS]);
                 }
                 line
             };
-            (0..neurons[0].len() / INPUTS).map(line).collect()
+            (0..neurons[0].as_ref().len() / INPUTS).map(line).collect()
         };
         ByteLayer { groups: neurons.chunks(NEURONS).map(group).collect() }
     }

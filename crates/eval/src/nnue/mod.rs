@@ -127,8 +127,8 @@ impl Nnue {
         Nnue { network, buckets, accumulators, kernel, active, bytes, first: Vec::new() }
     }
 
-    /// [`BoardEvaluator::evaluate_board`] with win, draw and loss probability for the side to move, where the network has a WDL
-    /// head.
+    /// [`BoardEvaluator::evaluate_board`] with win, draw and loss probability for the side to move, where the network
+    /// has a WDL head.
     pub fn evaluate_with_chances(
         &mut self,
         board: &Board,

@@ -1,5 +1,5 @@
 //! Networks of Stockfish with HalfKAv2_hm inputs (SFNNv5 to v9, Stockfish 15.1 to 17.1), evaluated in their own
-//! integers: the outputs are those of Stockfish.
+//! integers, to Stockfish's outputs.
 //! Source: the sources of Stockfish 15.1 to 17.1.
 
 mod leb128;
@@ -17,11 +17,16 @@ pub use self::parameters::{Parameters, has_magic};
 use crate::evaluator::{BoardEvaluator, Evaluator};
 use crate::nnue::byte_layer::{ByteInputs, Products};
 use crate::nnue::piece_stack::PieceStack;
-use crate::nnue::{Kernel, RowChanges};
+use crate::nnue::{Architecture, Kernel, KingBuckets, RowChanges};
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
 /// Licence of Stockfish and of the networks that come with it.
 pub const LICENCE: &str = "GPL-3.0-or-later";
+
+/// Words for the origin of what such a network has scored.
+pub fn origin() -> String {
+    format!("a network of Stockfish, {LICENCE}")
+}
 
 /// Outputs of [`Output`] for one of the engine's internal units.
 const OUTPUT_SCALE: i32 = 16;
@@ -56,8 +61,10 @@ impl Stockfish {
     }
 
     fn with(network: Arc<Network>, kernel: Kernel) -> Stockfish {
-        // The features are `all` alone, which lists its changes.
-        let changes = RowChanges::new(&network.architecture()).expect("`all` lists its changes");
+        // `all` alone, which lists its changes, mirrored, with a bucket for each square of the king.
+        let king_buckets = KingBuckets::parse("halfka").expect("a known map");
+        let rows = Architecture { mirror: true, king_buckets, ..Architecture::plain(network.hidden()) };
+        let changes = RowChanges::new(&rows).expect("`all` lists its changes");
         let accumulators = PieceStack::new(&network.table, changes);
         Stockfish { network, accumulators, kernel, inputs: ByteInputs::default() }
     }

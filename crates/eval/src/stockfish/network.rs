@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::parameters::{BUCKETS, FIRST, KIND_SQUARES, Layer, Parameters, ROWS, SECOND_INPUTS, Stack};
+use super::parameters::{BUCKETS, KIND_SQUARES, KINGS, Layer, Parameters, ROWS, SECOND_INPUTS, Stack};
 use crate::error::EvalError;
 use crate::nnue::block::{Block, LANES};
 use crate::nnue::byte_layer::ByteLayer;
 use crate::nnue::feature_table::{FeatureTable, padded};
 use crate::nnue::features::all;
-use crate::nnue::{Activation, Architecture, KingBuckets, LayerActivation};
 
 /// A piece-square value is split into its lowest bits and the rest, so that sums of 64 of them fit 16 bits each.
 const LOW_BITS: u32 = 9;
@@ -58,15 +57,14 @@ impl Network {
         let mut bias: Vec<Block> = padded(&parameters.bias).collect();
         let hidden_blocks = bias.len();
         bias.push(Block::ZERO);
-        let rows = 32 * all::COUNT;
+        let rows = KINGS * all::COUNT;
         let mut table = FeatureTable::new(bias, rows);
         for row in (0..rows).map(file_row) {
             let weights = padded(&parameters.weights[row * hidden..(row + 1) * hidden]);
             table.push(weights.chain([split(&parameters.psqt[row * BUCKETS..(row + 1) * BUCKETS])]));
         }
         let stack = |stack: &Stack| {
-            let neurons: Vec<Vec<i8>> =
-                stack.first.weights.chunks_exact(hidden).map(<[i8]>::to_vec).collect();
+            let neurons: Vec<&[i8]> = stack.first.weights.chunks_exact(hidden).collect();
             (ByteLayer::of_neurons(&neurons), stack.clone())
         };
         Network {
@@ -128,24 +126,8 @@ impl Network {
         (ROWS + 1) * self.hidden + ROWS * BUCKETS + stacks
     }
 
-    /// The nearest [`Architecture`] of a patzer network, in whose units its numbers would be rounded.
-    pub fn architecture(&self) -> Architecture {
-        Architecture {
-            layers: vec![FIRST, self.stacks[0].1.second.bias.len()],
-            activation: Activation::Pairwise,
-            layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
-            skip_neuron: true,
-            first_layer_bits: 8,
-            mirror: true,
-            king_buckets: KingBuckets::parse("halfka").unwrap_or_else(|_| KingBuckets::none()),
-            output_buckets: BUCKETS,
-            psqt: true,
-            ..Architecture::plain(self.hidden)
-        }
-    }
-
-    /// The unit of its scores: so many of them are 100 centipawns, which win half of the games. Releases of Stockfish
-    /// fitted it to their own play; later ones let it depend on the material, and here it is that of a full board.
+    /// Internal units of 100 centipawns, a score that wins half of the games. Releases of Stockfish fitted it to their
+    /// own play; later ones let it depend on the material, and here the board is full.
     pub fn pawn(&self) -> i32 {
         match self.hidden {
             // 15.1
@@ -210,7 +192,7 @@ mod tests {
     #[test]
     fn every_row_of_the_file_is_used_once_but_the_kings_rows_twice() {
         let mut uses = vec![0; ROWS];
-        (0..32 * all::COUNT).for_each(|row| uses[file_row(row)] += 1);
+        (0..KINGS * all::COUNT).for_each(|row| uses[file_row(row)] += 1);
         assert!(uses.iter().enumerate().all(|(row, n)| *n == if row % KIND_SQUARES < 640 { 1 } else { 2 }));
     }
 }

@@ -21,8 +21,10 @@ use crate::error::EvalError;
 
 /// Piece-square values and stacks of layers of a network.
 pub const BUCKETS: usize = 8;
-/// Rows of the feature table: 11 kinds of pieces on 64 squares for each of 32 squares of the own king.
-pub const ROWS: usize = 32 * KIND_SQUARES;
+/// Squares of the own king, mirrored.
+pub const KINGS: usize = 32;
+/// Rows of the feature table.
+pub const ROWS: usize = KINGS * KIND_SQUARES;
 /// Kinds of pieces, both kings as one, times squares.
 pub const KIND_SQUARES: usize = 11 * 64;
 /// Outputs of the first layer; the last of them goes straight to the output.
@@ -251,7 +253,7 @@ pub mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// Weights about as large as those of real networks.
+    /// Weights of the size that real networks have.
     pub fn random(hidden: usize, seed: u64, compressed: bool) -> Parameters {
         let mut rng = Rng::new(seed);
         let mut number = |top: i64| rng.below(2 * top as usize + 1) as i64 - top;
