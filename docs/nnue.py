@@ -9,6 +9,7 @@ QA, QB, SCALE, LIMIT = 255, 64, 400, 30999
 PLAIN = dict(layers=[], views=2, activation="screlu", mirror=False, king_buckets="none", output_buckets=1,
              output_by="pieces", psqt=False, white_view=False, layer_activations=None, skip_neuron=False,
              first_layer_bits=16, wdl_head=False)
+CODE = {c: n for n, c in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")}
 MAPS = {"none": "0" * 64, "five": "00111100" + "22333322" * 2 + "4" * 40}
 
 def load(path):
@@ -19,10 +20,9 @@ def load(path):
     net = PLAIN | header.get("shape", {"hidden": int(header["architecture"].split("->")[1].split(")")[0])})
     usual = "screlu" if net["activation"] == "pairwise" else net["activation"]
     net["layer_activations"] = net["layer_activations"] or [usual] * len(net["layers"])
-    code = {c: n for n, c in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")}
     halfka = [s // 8 * 4 + s % 4 if net["mirror"] else s for s in range(64)]
     name, hidden, outputs = net["king_buckets"], net["hidden"], net["output_buckets"]
-    net["map"] = halfka if name == "halfka" else [code[c] for c in MAPS.get(name, name).replace(" ", "")]
+    net["map"] = halfka if name == "halfka" else [CODE[c] for c in MAPS.get(name, name).replace(" ", "")]
     rows = 768 * (1 + max(b for s, b in enumerate(net["map"]) if not net["mirror"] or s % 8 < 4))
     numbers = iter(np.frombuffer(data[end:], "<i2").astype(np.int64))
     take = lambda *size: np.fromiter(numbers, np.int64, int(np.prod(size))).reshape(size)
@@ -46,7 +46,8 @@ def evaluate(net, fen):
     sums, skip, count, buckets = [], 0, len(pieces), net["output_buckets"]
     phase = sum({"n": 1, "b": 1, "r": 2, "q": 4}.get(c.lower(), 0) for c, _ in pieces)
     by = {"pieces": min((count - 2) // -(-32 // buckets), buckets - 1), "phase": min(phase, 24) * buckets // 25}
-    bucket = by[net["output_by"]]
+    table = net["output_by"][min(count, 32):][:1]  # of 33 characters, unless it is one of the two names
+    bucket = by[net["output_by"]] if net["output_by"] in by else min(CODE[table], buckets - 1)
     own = "w" if net["white_view"] else turn
     for side in [own, "b" if own == "w" else "w"][:net["views"]]:
         order, turned = ("PNBRQKpnbrqk", 0) if side == "w" else ("pnbrqkPNBRQK", 56)

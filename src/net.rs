@@ -2,7 +2,10 @@ mod check;
 mod convert;
 mod emit;
 mod features;
+mod identify;
+mod layouts;
 mod raw;
+mod static_eval;
 mod stockfish;
 mod units;
 
@@ -15,7 +18,7 @@ use serde::Serialize;
 use self::raw::Opened;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::features::FeatureBlock;
-use patzer_eval::nnue::layout::{Dtype, Layout, piece_values};
+use patzer_eval::nnue::layout::{Layout, piece_values};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE};
 use patzer_eval::nnue::{Architecture, Network, material};
 use patzer_io::Printable;
@@ -45,6 +48,12 @@ enum NetCommand {
     /// Convert between .nnue and the raw layouts without a header that other programs read
     #[command(after_help = convert::HELP)]
     Convert(convert::ConvertArgs),
+    /// Find layout, architecture and units of raw weights of an unknown program
+    #[command(after_help = identify::HELP)]
+    Identify(identify::IdentifyArgs),
+    /// List the layouts of raw weights, or show one as a layout file
+    #[command(after_help = layouts::HELP)]
+    Layouts(layouts::LayoutsArgs),
     /// Compare the static evaluation of a UCI engine with a network's
     #[command(after_help = check::HELP)]
     Check(check::CheckArgs),
@@ -104,7 +113,7 @@ struct Info {
     format: &'static str,
     /// Layout of raw weights, if it is not patzer's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    layout: Option<&'static str>,
+    layout: Option<String>,
     /// Numbers rounded to the units of a layout, and what that changes.
     #[serde(flatten)]
     rounding: Option<Rounding>,
@@ -146,7 +155,7 @@ struct Read {
     bytes: usize,
     checksum: Checksum,
     /// Name and layout of raw weights.
-    layout: Option<(&'static str, Layout)>,
+    layout: Option<(String, Layout)>,
     rounding: Option<Rounding>,
 }
 
@@ -200,7 +209,7 @@ impl Info {
         let mut info = Info {
             file: path.display().to_string(),
             format: if *format == Format::Nnue { "nnue" } else { "raw" },
-            layout: layout.as_ref().map(|(name, _)| *name).filter(|name| *name != "patzer"),
+            layout: layout.as_ref().map(|(name, _)| name.clone()).filter(|name| name != "patzer"),
             rounding: None,
             architecture: network.architecture().to_string(),
             features: network.architecture().features.to_string(),
@@ -223,7 +232,7 @@ impl Info {
 
     /// Sets the units of a layout in place of a network's.
     fn units(&mut self, layout: &Layout) {
-        let quantised = if layout.dtype == Dtype::F32 { (1, 1) } else { (layout.qa, layout.qb) };
+        let quantised = if layout.is_float() { (1, 1) } else { (layout.qa, layout.qb) };
         ((self.qa, self.qb), self.scale) = (quantised, layout.scale);
     }
 }
@@ -245,8 +254,8 @@ impl fmt::Display for Info {
         }
         writeln!(f, "  parameters    {}", grouped(self.parameters as u64))?;
         writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
-        if let Some(layout) = self.layout {
-            writeln!(f, "  layout        {layout}")?;
+        if let Some(layout) = &self.layout {
+            writeln!(f, "  layout        {}", Printable(layout))?;
         }
         if let Some(rounding) = self.rounding {
             writeln!(f, "  rounding      {rounding} of the layout")?;
@@ -273,6 +282,8 @@ pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
             opened => ui.result(&Info::new(file, &opened.read(file, ui)?)),
         },
         NetCommand::Convert(args) => convert::run(args, ui),
+        NetCommand::Identify(args) => identify::run(args, ui),
+        NetCommand::Layouts(args) => layouts::run(args, ui),
         NetCommand::Check(args) => check::run(args, ui),
         NetCommand::Emit(args) => emit::run(args, ui),
         NetCommand::Features(args) => features::run(args, ui),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use patzer_chess::PackedBoard;
-use patzer_eval::nnue::layout::{LAYOUTS, guess};
+use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout, guess};
 use patzer_eval::nnue::{About, Activation, Architecture, Network, Nnue, file, network};
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_io::error::Result;
@@ -74,12 +74,13 @@ pub fn body(bytes: &[u8]) {
 }
 
 /// A file of another program: its layout and the order of its output buckets by a byte, its architecture by four, and
-/// its numbers. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
+/// its numbers; or a layout file. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
 pub fn layout(bytes: &[u8]) {
+    let _ = std::str::from_utf8(bytes).map(|text| NamedLayout::parse("fuzz", text));
     let Some((&[kind, ref shape @ ..], numbers)) = bytes.split_first_chunk::<5>() else { return };
     let Some(architecture) = architecture(*shape) else { return };
     let named = &LAYOUTS[usize::from(kind >> 1) % LAYOUTS.len()];
-    let mut layout = (named.layout)();
+    let mut layout = named.layout.clone();
     if kind & 1 != 0 {
         layout.buckets = (0..architecture.output_buckets).rev().collect();
     }

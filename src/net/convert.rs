@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::raw::{RawArgs, layouts};
+use super::layouts;
+use super::raw::RawArgs;
 use super::units::Units;
 use super::{Checksum, Format, Info, Read, Rounding, write};
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
-use patzer_eval::nnue::layout::NamedLayout;
 
 pub(super) const HELP: &str = "Examples:\n  \
     patzer net convert new.nnue -o new.bin                    for an engine that embeds raw weights\n  \
@@ -18,6 +18,7 @@ pub(super) const HELP: &str = "Examples:\n  \
     patzer net convert quantised.bin -o theirs.nnue --hidden 256\n  \
     patzer net convert quantised.bin -o theirs.nnue --recipe bucketed --set hidden=512\n  \
     patzer net convert raw.bin -o theirs.nnue --from bullet-raw\n  \
+    patzer net convert new.nnue -o net.bin --to mine.toml     in a layout of your own, see `net layouts`\n  \
     patzer net convert new.nnue -o small.bin --qa 181 --transpose features --pad none\n\n\
     Options from --qa to --pad change the layout of the output if it is raw, else that of EVAL. docs/networks-arithmetic.md\n\
     has the layouts.";
@@ -32,8 +33,9 @@ pub(super) struct ConvertArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Format or layout to write: nnue, raw (as patzer), or a layout [default: nnue if the output ends in .nnue, else raw]
-    #[arg(long, value_name = "FORMAT", value_parser = layouts(&["nnue", "raw"]))]
+    /// Format or layout to write: nnue, raw (as patzer), a layout of `net layouts`, or a layout file [default: nnue if
+    /// the output ends in .nnue, else raw]
+    #[arg(long, value_name = "FORMAT|FILE")]
     to: Option<String>,
 
     /// Centipawns that values may differ by in the mean through rounding to other units
@@ -52,6 +54,8 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let to = args.to.as_deref().unwrap_or(by_name);
     check_output(&args.output, [&args.input], "inputs")?;
     let of_output = to != "nnue";
+    let named =
+        layouts::find("--to", if ["nnue", "raw"].contains(&to) { "patzer" } else { to }, &["nnue", "raw"])?;
     let units = (!of_output && !args.units.is_empty()).then_some(&args.units);
     let Read { network, format, rounding, .. } = args.raw.read(&args.input, units, ui)?;
     rounding.map_or(Ok(()), |rounding| args.check(rounding, "a network"))?;
@@ -63,16 +67,14 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         }
         return write(&args.output, network, ui);
     }
-    let named = NamedLayout::find(to);
-    let name = named.map_or("patzer", |named| named.name);
-    let layout = named.map(|named| (named.layout)()).unwrap_or_default();
-    let layout = args.units.change(layout, network.architecture().output_buckets)?;
+    let layout = args.units.change(named.layout.clone(), network.architecture().output_buckets)?;
     let written = layout.write(&network).map_err(|error| Error::data(&args.input, error.to_string()))?;
-    if let Some(named) = named.filter(|named| !named.takes(network.architecture())) {
-        let usual = (named.architecture)().to_string().replacen("->1)", "->N)", 1);
+    if !named.takes(network.architecture()) {
+        let usual = layouts::usual(&named);
         ui.warn(format!(
-            "{}: written in the layout {name} ({}), whose networks are {usual}; this one is {}",
+            "{}: written in the layout {} ({}), whose networks are {usual}; this one is {}",
             args.output.display(),
+            named.name,
             named.about,
             network.architecture()
         ));
@@ -87,7 +89,7 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     patzer_io::write_with_companion(&args.output, &bytes)?;
     // Standard output and devices get none.
     let checksum = Checksum::raw(patzer_io::companion(&args.output)?.is_some());
-    let (bytes, layout) = (bytes.len(), Some((name, layout)));
+    let (bytes, layout) = (bytes.len(), Some((named.name, layout)));
     let read = Read { network, format: Format::Raw, bytes, checksum, layout, rounding };
     ui.result_beside(&args.output, &Info { rounding, ..Info::new(&args.output, &read) })
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use super::layouts;
 use super::units::Units;
 use super::{Checksum, Format, Read, Rounding};
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::layout::{
-    Dtype, LAYOUTS, Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size, raw_of_state,
+    Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size, raw_of_state,
 };
 use patzer_eval::nnue::{About, Architecture, Network, file};
 use patzer_eval::{Evaluation, stockfish};
@@ -18,8 +18,9 @@ use patzer_train as train;
 /// Architecture of raw weights, as far as their size does not decide it.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RawArgs {
-    /// Layout of raw weights in EVAL [default: bullet if they end in its padding, else patzer]
-    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true, help_heading = "Raw weights")]
+    /// Layout of raw weights in EVAL, see `net layouts`, or a layout file [default: bullet if they end in its padding,
+    /// else patzer]
+    #[arg(long, value_name = "LAYOUT|FILE", help_heading = "Raw weights")]
     pub(super) from: Option<String>,
 
     /// Neurons of the hidden layer of raw weights [default: what their size says, else the recipe's]
@@ -56,7 +57,7 @@ impl Opened {
 
 /// Raw weights, and what they are taken as.
 pub(super) struct Raw {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) layout: Layout,
     pub(super) shape: Architecture,
     pub(super) bytes: Vec<u8>,
@@ -66,12 +67,7 @@ pub(super) struct Raw {
 }
 
 /// Name of a layout, the layout with its changes, and an architecture.
-type Taken = (&'static str, Layout, Architecture);
-
-pub(super) fn layouts(more: &[&'static str]) -> PossibleValuesParser {
-    let known = LAYOUTS.iter().map(|layout| PossibleValue::new(layout.name).help(layout.about));
-    PossibleValuesParser::new(more.iter().copied().map(PossibleValue::new).chain(known))
-}
+type Taken = (String, Layout, Architecture);
 
 impl RawArgs {
     /// Reads a network, and says as what raw weights are taken; `units` change their layout.
@@ -131,11 +127,11 @@ impl RawArgs {
     /// Finds the layout's architecture by the size of raw weights, and says both.
     fn by_layout(&self, path: &Path, bytes: &[u8], units: Option<&Units>, ui: &Ui) -> Result<Taken> {
         let named = self.named()?;
-        let layout = changed(named, units, &(named.architecture)())?;
+        let layout = changed(&named, units, &named.architecture)?;
         let (shape, how) = match (&self.from, units) {
             (None, None) => (plain(path, bytes, self.hidden)?, "by its size".to_string()),
             _ => {
-                let shape = of_size(path, bytes, &layout, named, self.hidden)?;
+                let shape = of_size(path, bytes, &layout, &named, self.hidden)?;
                 (shape, format!("by its size and the layout {}", named.name))
             }
         };
@@ -157,7 +153,7 @@ impl RawArgs {
         let named = self.named()?;
         let settings = train::Settings::load(recipe)?.with(&self.set)?;
         let recipe = settings.architecture();
-        let layout = changed(named, units, &recipe)?;
+        let layout = changed(&named, units, &recipe)?;
         if !merged && settings.lacks_factoriser(&layout) {
             return Err(Error::data(
                 path,
@@ -174,14 +170,14 @@ impl RawArgs {
             return Ok((named.name, layout, shape));
         }
         // A file of bullet has the same size, but another padding.
-        let bullet = NamedLayout::find("bullet").unwrap_or(named);
+        let bullet = NamedLayout::find("bullet").unwrap_or(&named);
         let of_bullet = changed(bullet, units, &recipe)?;
         let path = path.display();
         if of_bullet.ends_as_of_bullet(&shape, bytes) {
             ui.note(format!(
                 "{path}: taken in the layout bullet by its padding; bullet-columns differs, which --from names"
             ));
-            return Ok((bullet.name, of_bullet, shape));
+            return Ok((bullet.name.clone(), of_bullet, shape));
         }
         ui.note(format!(
             "{path}: taken in the layout patzer; bullet and bullet-columns differ, which --from names"
@@ -189,9 +185,8 @@ impl RawArgs {
         Ok((named.name, layout, shape))
     }
 
-    fn named(&self) -> Result<&'static NamedLayout> {
-        let name = self.from.as_deref().unwrap_or("patzer");
-        NamedLayout::find(name).ok_or_else(|| Error::usage(format!("--from {name}: no such layout")))
+    fn named(&self) -> Result<NamedLayout> {
+        layouts::find("--from", self.from.as_deref().unwrap_or("patzer"), &[])
     }
 
     /// The recipe's architecture with the hidden size of --hidden or --set, or that of a file of these bytes.
@@ -205,11 +200,11 @@ impl RawArgs {
 }
 
 impl Raw {
-    fn read(self, path: &Path, ui: &Ui) -> Result<Read> {
+    pub(super) fn read(self, path: &Path, ui: &Ui) -> Result<Read> {
         let read = self.layout.read(&self.shape, &self.bytes, converted_from(path));
         let read = read.map_err(|error| {
             let sized = self.layout.hidden(&self.shape, &self.bytes).is_some();
-            let mixed = !sized && !self.shape.layers.is_empty() && self.layout.dtype != Dtype::F32;
+            let mixed = !sized && !self.shape.layers.is_empty() && !self.layout.is_float();
             Error::data(path, format!("{error}{}", if mixed { MIXED } else { "" }))
         })?;
         let mut rounding = None;
@@ -235,8 +230,18 @@ impl Raw {
 }
 
 fn changed(named: &NamedLayout, units: Option<&Units>, shape: &Architecture) -> Result<Layout> {
-    let layout = (named.layout)();
+    let layout = named.layout.clone();
     units.map_or(Ok(layout.clone()), |units| units.change(layout, shape.output_buckets))
+}
+
+/// A format that needs no layout, or that is no network.
+pub(super) fn known_format(bytes: &[u8]) -> Option<&'static str> {
+    match () {
+        () if file::has_magic(bytes) => Some("a .nnue file"),
+        () if stockfish::has_magic(bytes) => Some("a network of Stockfish"),
+        () if raw_of_state(bytes).is_some() => Some("a state of bullet"),
+        () => foreign_format(bytes),
+    }
 }
 
 /// The built-in network, if a path names it.
@@ -273,7 +278,7 @@ fn of_size(
     named: &NamedLayout,
     hidden: Option<usize>,
 ) -> Result<Architecture> {
-    let shape = (named.architecture)();
+    let shape = named.architecture.clone();
     if let Some(hidden) = hidden.or_else(|| layout.hidden(&shape, bytes)) {
         return Ok(Architecture { hidden, ..shape });
     }
@@ -292,7 +297,7 @@ fn of_size(
 
 /// Files of bullet with a number type for each layer.
 const MIXED: &str = "; later layers in floats or other bits than the first, as in bullet's multi-layer example, are read \
-                     from its raw.bin, --from bullet-raw";
+                     --from bullet-layers, or by a layout file";
 
 /// Other layouts that raw weights may have by their size.
 fn others(bytes: &[u8]) -> String {

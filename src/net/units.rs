@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::{Error, Result};
-use patzer_eval::nnue::layout::{Dtype, Layout, Padding};
+use patzer_eval::nnue::layout::{Layout, Number as Type, Padding};
 
 /// Deviations from a named layout.
 #[derive(Debug, Args)]
@@ -85,20 +85,24 @@ impl Units {
         layout.qa = self.qa.unwrap_or(layout.qa);
         layout.qb = self.qb.unwrap_or(layout.qb);
         layout.scale = self.output_scale.unwrap_or(layout.scale);
-        layout.dtype = match self.dtype {
-            None => layout.dtype,
-            Some(Number::I8) => Dtype::I8,
-            Some(Number::I16) => Dtype::I16,
-            Some(Number::I16I8) => Dtype::I16I8,
-            Some(Number::F32) => Dtype::F32,
-        };
-        if let Some(flag) = self.quantisation().filter(|_| layout.dtype == Dtype::F32) {
+        match self.dtype {
+            None => {}
+            Some(Number::I8) => layout.set_numbers(Type::I8, false),
+            Some(Number::I16) => layout.set_numbers(Type::I16, false),
+            Some(Number::I16I8) => layout.set_numbers(Type::I8, true),
+            Some(Number::F32) => layout.set_numbers(Type::F32, false),
+        }
+        if let Some(flag) = self.quantisation().filter(|_| layout.is_float()) {
             return Err(Error::usage(format!(
                 "{flag}: floats are not quantised; --output-scale is their only unit"
             )));
         }
-        layout.columns_of_features |= self.transpose.contains(&Matrix::Features);
-        layout.columns_of_outputs |= self.transpose.contains(&Matrix::Outputs);
+        if self.transpose.contains(&Matrix::Features) {
+            layout.set_columns_of_features();
+        }
+        if self.transpose.contains(&Matrix::Outputs) {
+            layout.set_columns_of_outputs();
+        }
         layout.padding = match self.pad {
             None => layout.padding,
             Some(Fill::None) => Padding::None,

@@ -39,6 +39,7 @@ mod moves;
 mod net;
 mod net_check;
 mod net_emit;
+mod net_identify;
 mod net_layouts;
 mod puzzles;
 mod race;

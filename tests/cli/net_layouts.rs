@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout};
+use patzer_eval::nnue::layout::{LAYOUTS, Layout, NamedLayout};
 use patzer_eval::nnue::plain::{PlainNnue, Reading};
 use patzer_eval::nnue::{Architecture, Network};
 use shakmaty::EnPassantMode;
@@ -35,15 +35,15 @@ fn every_named_layout_comes_back_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     for (seed, named) in LAYOUTS.iter().enumerate() {
-        let shape = Architecture { hidden: 24, ..(named.architecture)() };
-        let network = random(&shape, seed as u64, 90);
+        let shape = Architecture { hidden: 24, ..named.architecture.clone() };
+        let network = random(&shape, seed as u64, 60);
         std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
-        let name = named.name;
+        let name = &named.name;
         let said = convert(dir, &format!("a.nnue -o a.bin --to {name} --tolerance 1000"));
         assert_eq!(said["architecture"], shape.to_string());
         convert(dir, &format!("a.bin -o b.nnue --from {name} --tolerance 1000"));
         let read = Network::parse(&std::fs::read(dir.join("b.nnue")).unwrap()).unwrap();
-        if (named.layout)().qa == 255 {
+        if named.layout.qa == 255 {
             assert_eq!(read.weights(), network.weights(), "{name}");
         }
         convert(dir, &format!("b.nnue -o b.bin --to {name} --tolerance 1000"));
@@ -230,7 +230,7 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
         ("odd.bin -o x.nnue", "odd.bin: its last 30 bytes are neither zeros nor `bullet`"),
         (
             "mixed.bin -o x.nnue --from bullet --recipe default --set layers=[4] --hidden 8",
-            "as in bullet's multi-layer example, are read from its raw.bin, --from bullet-raw",
+            "as in bullet's multi-layer example, are read --from bullet-layers, or by a layout file",
         ),
     ] {
         let errors = refused(dir, line);
@@ -299,16 +299,16 @@ fn every_command_says_as_what_it_takes_raw_weights() {
 fn the_page_has_every_layout() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/networks-arithmetic.md");
     let text = std::fs::read_to_string(page).unwrap();
-    let row = |layout: &patzer_eval::nnue::layout::NamedLayout| {
-        let (Layout { dtype, qa, qb, scale, .. }, shape) = ((layout.layout)(), (layout.architecture)());
-        let units = if dtype == Dtype::F32 { "floats".to_string() } else { format!("{qa}, {qb}") };
+    let row = |layout: &NamedLayout| {
+        let (Layout { qa, qb, scale, .. }, shape) = (&layout.layout, &layout.architecture);
+        let units = if layout.layout.is_float() { "floats".to_string() } else { format!("{qa}, {qb}") };
         let shape = shape.to_string().replace("->1)", "->N)");
         format!("| `{}` | {} | {shape} | {units}, {scale} |\n", layout.name, layout.about)
     };
     let table: String = LAYOUTS.iter().map(row).collect();
     assert!(text.contains(&table), "the page lacks:\n{table}");
-    for layout in LAYOUTS {
-        let map = String::from((layout.architecture)().king_buckets);
+    for layout in LAYOUTS.iter() {
+        let map = String::from(layout.architecture.king_buckets.clone());
         let row = format!("| `{}` | `{map}` |\n", layout.name);
         assert!(map == "none" || text.contains(&row), "the page lacks {row}");
     }
@@ -385,17 +385,20 @@ fn a_recipe_starts_from_the_files_of_bullet_and_of_any_named_layout() {
     {
         let found = start(&small, file, None).unwrap().unwrap();
         assert_eq!(found.network.weights(), network.weights(), "{file}");
-        assert_eq!(found.raw.map(|raw| raw.layout), layout);
+        assert_eq!(found.raw.map(|raw| raw.layout).as_deref(), layout);
     }
-    for named in LAYOUTS.iter().filter(|named| (named.layout)().qa == 255) {
-        let shape = Architecture { hidden: 16, ..(named.architecture)() };
-        let Architecture { activation, mirror, king_buckets, output_buckets, .. } = shape.clone();
+    for named in LAYOUTS.iter().filter(|named| named.layout.qa == 255) {
+        let shape = Architecture { hidden: 16, ..named.architecture.clone() };
+        let Architecture { activation, mirror, king_buckets, output_buckets, output_by, layers, .. } =
+            shape.clone();
+        let layer_activations = shape.layer_activations.clone();
         let settings =
             patzer_train::Settings { activation, mirror, king_buckets, output_buckets, ..small.clone() };
-        let network = random(&shape, 6, 90);
+        let settings = patzer_train::Settings { output_by, layers, layer_activations, ..settings };
+        let network = random(&shape, 6, 60);
         std::fs::write(dir.join("b.nnue"), network.to_bytes()).unwrap();
         convert(dir, &format!("b.nnue -o b.bin --to {}", named.name));
-        let found = start(&settings, "b.bin", Some(named.name)).unwrap().unwrap();
+        let found = start(&settings, "b.bin", Some(&named.name)).unwrap().unwrap();
         assert_eq!(found.network.weights(), network.weights(), "{}", named.name);
     }
     std::fs::write(dir.join("junk.bin"), [1; 999]).unwrap();

@@ -59,6 +59,7 @@ impl Code<'_> {
             "wide" => !embed || !narrow(),
             "pieces" => buckets(OutputBy::Pieces),
             "by_phase" => buckets(OutputBy::Phase),
+            "by_table" => shape.output_buckets > 1 && matches!(shape.output_by, OutputBy::Table(_)),
             "single" => shape.output_buckets == 1,
             name => {
                 debug_assert!(BLOCKS.contains(&name), "no condition {name}");
@@ -172,6 +173,7 @@ impl Code<'_> {
                 joined(self.arrays().into_iter().map(|array| format!("nnue_{}", array.name)).collect())
             }
             "COUNTS" => joined(counts().collect()),
+            "OUTPUT_TABLE" => joined(shape.output_bucket_table()[..33].iter().map(u8::to_string).collect()),
             "COUNTS_SUM" => self.network.body().len().to_string(),
             "COMPILER" if self.language == Language::C => "gcc -x c".into(),
             "COMPILER" => "g++ -x c++".into(),

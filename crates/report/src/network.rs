@@ -100,7 +100,7 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
             let bucket = |board: &Board| shape.output_bucket(board.occupied().count(), phase(board));
             part.add(evaluation.by_group("buckets", "Error by output bucket", "output bucket", bucket));
         }
-        if shape.output_by == OutputBy::Pieces || shape.output_buckets == 1 {
+        if shape.output_by != OutputBy::Phase || shape.output_buckets == 1 {
             let pieces = |board: &Board| board.occupied().count();
             let title = "Error by number of pieces";
             part.add(evaluation.by_group("pieces", title, "pieces on the board", pieces));

@@ -48,7 +48,7 @@ pub(super) fn fit_stage(
     // A later stage has its weights, and only describes the file, which may be gone.
     let file = if earlier.stages == 0 { settings.start()? } else { settings.start().ok().flatten() };
     let start = file.as_ref().filter(|_| earlier.stages == 0).map(|start| &start.network);
-    let layout = file.as_ref().and_then(|start| start.raw.as_ref()).map(|raw| raw.layout);
+    let layout = file.as_ref().and_then(|start| start.raw.as_ref()).map(|raw| &raw.layout[..]);
     let about = about(loader, validation, settings, start, layout, earlier);
     let mut run = Run::new(loader, settings, start, earlier, compute, callbacks)?;
     let start_loss = run.begin(validation)?;

@@ -20,7 +20,8 @@ impl LearningRate {
                 let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
                 ((f64::from(start) * f64::from(factor).powf(epochs)) as f32, Decay::Exponential)
             }
-            None => (settings.final_learning_rate, settings.schedule),
+            // The default may be above a small rate that a recipe begins with.
+            None => (settings.final_learning_rate.min(start), settings.schedule),
         };
         let whole = Schedule { start, end, decay, warmup, steps };
         LearningRate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }

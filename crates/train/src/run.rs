@@ -11,6 +11,7 @@ use super::model::Model;
 use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
 use super::target::Target;
+use super::wdl_schedule::WdlSchedule;
 use super::{DataLoader, Earlier, Epoch, Keep, Settings, TrainItem, TrainingCallbacks};
 use patzer_chess::rng;
 use patzer_eval::nnue::Network;
@@ -31,12 +32,9 @@ pub(crate) struct Run {
     pub backend: Box<dyn Backend>,
     pub rate: LearningRate,
     pub loss: Loss,
-    /// Target at the first step and after the last.
-    targets: [Target; 2],
-    /// Steps from the first target to the second.
-    target_steps: u64,
-    /// Largest deviation of λ at a step, and the seed of the deviations.
-    jitter: (f32, u64),
+    wdl: WdlSchedule,
+    /// Target of scores alone, whose λ the schedule sets.
+    plain_target: Target,
     weight: Option<PositionWeight>,
     /// Loss up to which no batch has diverged.
     floor: f64,
@@ -90,19 +88,14 @@ impl Run {
         let steps = (batches * settings.epochs) as u64;
         let rounded = (steps as f64 * f64::from(settings.quantisation_aware)).round() as u64;
         let (loss, weight) = (settings.loss(), settings.position_weight.clone());
-        let constant = loss.of_constant(settings.target(settings.wdl), &sample, weight.as_ref());
+        let constant = loss.of_constant(settings.target(settings.first_wdl()), &sample, weight.as_ref());
         Ok(Run {
             layout,
             backend,
             rate: LearningRate::new(settings, batches),
             loss,
-            target_steps: settings
-                .wdl_epochs
-                .map_or(steps, |epochs| (batches * epochs) as u64)
-                .clamp(1, steps.max(1)),
-            targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
-                .map(|wdl| settings.target(wdl)),
-            jitter: (settings.wdl_jitter.unwrap_or(0.0), rng::mix(settings.seed, JITTER)),
+            wdl: WdlSchedule::new(settings, batches, steps, rng::mix(settings.seed, JITTER)),
+            plain_target: settings.target(0.0),
             weight,
             floor: constant.max(MIN_LOSS),
             step: 0,
@@ -188,16 +181,12 @@ impl Run {
     }
 
     pub(crate) fn target(&self, step: u64) -> Target {
-        let [start, end] = self.targets;
-        let done = (step as f32 / self.target_steps as f32).min(1.0);
-        Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
+        Target { wdl: self.wdl.at(step), ..self.plain_target }
     }
 
     /// The target of a training step, whose λ deviates from the schedule at random.
     fn training_target(&self, step: u64) -> Target {
-        let (target, (most, seed)) = (self.target(step), self.jitter);
-        let share = 2.0 * rng::unit(rng::mix(seed, step)) as f32 - 1.0;
-        Target { wdl: (target.wdl + most * share).clamp(0.0, 1.0), ..target }
+        Target { wdl: self.wdl.drawn(step), ..self.plain_target }
     }
 
     /// Runs one epoch; returns the mean loss, or `None` on interruption.

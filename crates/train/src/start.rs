@@ -1,13 +1,14 @@
 //! The network that a run starts from.
 
 use patzer_eval::nnue::file::has_magic;
-use patzer_eval::nnue::layout::{self, Dtype, Layout, NamedLayout};
+use patzer_eval::nnue::layout::{self, Layout, NamedLayout};
 use patzer_eval::nnue::{About, Architecture, Network};
 use patzer_eval::stockfish;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 use super::Settings;
+use super::layout_file::layout_of;
 use super::model::{Clipped, Model};
 use super::outcome::Quantisation;
 use super::quantised::rounding_error;
@@ -26,7 +27,7 @@ pub struct Start {
 #[derive(Debug)]
 pub struct RawStart {
     pub architecture: Architecture,
-    pub layout: &'static str,
+    pub layout: String,
     /// Numbers rounded to a network's units, and by how much that changes evaluations; `None` if there are none.
     pub rounding: Option<(usize, Quantisation)>,
 }
@@ -42,7 +43,7 @@ impl Settings {
     /// Tests whether raw weights of a layout lack the factoriser that the recipe has: bullet's `raw.bin`, its only
     /// layout of floats, is without it.
     pub fn lacks_factoriser(&self, layout: &Layout) -> bool {
-        self.factorised() && layout.dtype == Dtype::F32
+        self.factorised() && layout.is_float()
     }
 
     /// Loads the `start` network: a `.nnue` file, or raw weights in the layout `start_layout` or a guessed one of
@@ -50,7 +51,7 @@ impl Settings {
     pub fn start(&self) -> Result<Option<Start>> {
         let Some(path) = &self.start else { return Ok(None) };
         let expected = self.architecture();
-        let layout = self.start_layout.as_deref().and_then(NamedLayout::find);
+        let layout = self.start_layout.as_deref().map(layout_of).transpose()?;
         let read = |bytes: &[u8]| {
             if has_magic(bytes) {
                 return Network::parse(bytes).map(|network| (network, None)).map_err(|e| e.to_string());
@@ -61,11 +62,11 @@ impl Settings {
                     .to_string());
             }
             let state = layout::raw_of_state(bytes).transpose().map_err(|e| e.to_string())?;
-            let layout = if state.is_some() { NamedLayout::find("bullet-raw") } else { layout };
+            let layout = if state.is_some() { NamedLayout::find("bullet-raw") } else { layout.as_ref() };
             let (bytes, merged) = state.as_ref().map_or((bytes, false), |state| (&state[..], true));
             let raw = match layout {
                 Some(named) => {
-                    let read = (named.layout)().read_start(&expected, bytes).map_err(|e| e.to_string())?;
+                    let read = named.layout.read_start(&expected, bytes).map_err(|e| e.to_string())?;
                     Some((read, named))
                 }
                 None => layout::guess(&expected, bytes),
@@ -76,8 +77,8 @@ impl Settings {
                      another layout"
                 )
             })?;
-            let layout = (named.layout)();
-            if !merged && self.lacks_factoriser(&layout) {
+            let layout = &named.layout;
+            if !merged && self.lacks_factoriser(layout) {
                 return Err(
                     "bullet's raw.bin lacks the weights of a factoriser, which the recipe has: start from \
                             optimiser_state/weights.bin, or from a .nnue file of the weights with them"
@@ -91,7 +92,7 @@ impl Settings {
                 Ok::<_, String>((read.rounded, rounding_error(&exact, &network)))
             });
             let rounding = rounding.transpose()?;
-            Ok((network, Some(RawStart { architecture, layout: named.name, rounding })))
+            Ok((network, Some(RawStart { architecture, layout: named.name.clone(), rounding })))
         };
         let (network, raw) = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
         let hidden = network.hidden().min(expected.hidden);
@@ -172,7 +173,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let network = random_network_of(&Architecture::plain(16), 5).unwrap();
         let written =
-            |layout: &str| (NamedLayout::find(layout).unwrap().layout)().write(&network).unwrap().content;
+            |layout: &str| NamedLayout::find(layout).unwrap().layout.write(&network).unwrap().content;
         let settings = Settings { start: Some(file.path().into()), hidden: 16, ..Settings::default() };
         let rounding = |bytes: &[u8]| {
             std::fs::write(file.path(), bytes).unwrap();

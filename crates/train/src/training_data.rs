@@ -283,7 +283,7 @@ fn in_memory(
     let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
     let items: Vec<TrainItem> = only_items(&games.train);
     let k = k.of(&items)?;
-    let target = Settings { k: Some(k), ..settings.clone() }.target(settings.wdl);
+    let target = Settings { k: Some(k), ..settings.clone() }.target(settings.first_wdl());
     for part in [&mut games.train, &mut games.validation] {
         apply_td_lambda(part, lambda, target);
     }

@@ -51,6 +51,15 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
             },
             90,
         ),
+        (
+            "table",
+            Architecture {
+                output_buckets: 8,
+                output_by: "000001111222233334444555566667777".to_string().try_into().unwrap(),
+                ..plain()
+            },
+            90,
+        ),
         ("relu", Architecture { activation: Activation::Relu, perspectives: 1, psqt: true, ..plain() }, 90),
         ("pairwise", Architecture { activation: Activation::Pairwise, mirror: true, ..plain() }, 90),
         ("wide", plain(), 400),

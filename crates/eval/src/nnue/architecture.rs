@@ -13,6 +13,7 @@ use super::activation::{Activation, LayerActivation};
 use super::error::ArchitectureError;
 use super::features::{FeatureBlock, Features};
 use super::king_buckets::KingBuckets;
+use super::output_by::OutputBy;
 
 /// Maximum number of neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 4096;
@@ -20,17 +21,6 @@ pub const MAX_HIDDEN: usize = 4096;
 pub const MAX_OUTPUT_BUCKETS: usize = 32;
 /// Maximum number of rows of the feature table: row numbers have 16 bits.
 pub const MAX_ROWS: usize = 1 << 16;
-
-/// Selection of a position's output bucket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputBy {
-    /// The number of pieces, pawns and kings included
-    #[default]
-    Pieces,
-    /// Minor pieces 1, rooks 2, queens 4, at most 24 (PeSTO)
-    Phase,
-}
 
 /// Row numbers of features: bucketed features have rows for every king bucket, and the rows that all buckets share
 /// follow.
@@ -131,6 +121,7 @@ impl Architecture {
     pub(super) fn version(&self) -> u32 {
         let new_keys =
             !self.layer_activations.is_empty() || self.skip_neuron || self.white_perspective || self.wdl_head;
+        let new_keys = new_keys || matches!(self.output_by, OutputBy::Table(_));
         match self.is_plain() {
             true => 1,
             false if !new_keys && !self.in_bytes() => 2,
@@ -212,12 +203,7 @@ impl Architecture {
     /// The output bucket of a position with this many pieces and this phase.
     #[inline]
     pub fn output_bucket(&self, pieces: usize, phase: usize) -> usize {
-        match self.output_by {
-            _ if self.output_buckets == 1 => 0,
-            OutputBy::Pieces => (pieces.saturating_sub(2) / 32usize.div_ceil(self.output_buckets))
-                .min(self.output_buckets - 1),
-            OutputBy::Phase => phase.min(24) * self.output_buckets / 25,
-        }
+        self.output_by.bucket(self.output_buckets, pieces, phase)
     }
 
     /// The output bucket by number of pieces or by phase, whichever decides, up to 64.
@@ -252,6 +238,14 @@ impl Architecture {
         if !(1..=MAX_OUTPUT_BUCKETS).contains(&buckets) {
             let reason = format!(" = {buckets}: has to be from 1 to {MAX_OUTPUT_BUCKETS}");
             return fault("output_buckets", reason);
+        }
+        if let OutputBy::Table(table) = self.output_by
+            && buckets > 1
+            && table.largest() >= buckets
+        {
+            let reason =
+                format!(": bucket {} of {buckets} output buckets, which begin at 0", table.largest());
+            return fault("output_by", reason);
         }
         if self.rows() > MAX_ROWS {
             let reason = format!(": {} rows of features are more than {MAX_ROWS}", self.rows());
@@ -340,17 +334,6 @@ mod tests {
     }
 
     #[test]
-    fn output_buckets_follow_the_formulas() {
-        let by =
-            |output_by, output_buckets| Architecture { output_by, output_buckets, ..Architecture::plain(8) };
-        let pieces = by(OutputBy::Pieces, 8);
-        assert_eq!([2, 5, 6, 31, 32].map(|n| pieces.output_bucket(n, 0)), [0, 0, 1, 7, 7]);
-        let phase = by(OutputBy::Phase, 4);
-        assert_eq!([0, 6, 7, 24, 30].map(|n| phase.output_bucket(32, n)), [0, 0, 1, 3, 3]);
-        assert_eq!(by(OutputBy::Pieces, 1).output_bucket(32, 24), 0);
-    }
-
-    #[test]
     fn nonsense_is_named_with_its_key() {
         let key = |architecture: Architecture| architecture.check().unwrap_err().key();
         let plain = || Architecture::plain(7);
@@ -361,6 +344,9 @@ mod tests {
         assert_eq!(key(Architecture { wdl_head: true, psqt: true, ..plain() }), "wdl_head");
         assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
+        let output_by = OutputBy::try_from("7".repeat(33)).unwrap();
+        assert_eq!(key(Architecture { output_by, output_buckets: 7, ..plain() }), "output_by");
+        assert!(Architecture { output_by, output_buckets: 8, ..plain() }.check().is_ok());
         let features = Features::parse("all+ph").unwrap();
         let king_buckets = KingBuckets::parse("halfka").unwrap();
         assert_eq!(key(Architecture { features, king_buckets, ..plain() }), "king_buckets");

@@ -1,17 +1,24 @@
 //! Raw layouts of other engines and trainers: the numbers of a network without a header, in their order and units.
 
+mod axis;
 mod bullet_state;
+mod description;
+mod extents;
 mod named;
-mod parts;
 mod recognise;
 mod start;
+mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use self::axis::{Axis, BlockOrder, Coordinate, FirstColour, FirstSquare, RoleOrder, Split};
 pub use self::bullet_state::raw_of_state;
+pub use self::description::{Number, TensorLayout, TensorName, Unit};
 pub use self::named::{LAYOUTS, NamedLayout};
 pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size, piece_values};
 pub use self::start::guess;
+
+use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, MAX_HIDDEN};
 use super::error::BodyError;
@@ -20,21 +27,12 @@ use super::padding::{bullets, is_padding};
 use super::units::{QA, QB, SCALE};
 use super::weights::Weights;
 
-/// Number type of a raw file. Biases of an `i8` file have 16 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dtype {
-    I8,
-    I16,
-    /// 16 bits; later weights have 8.
-    I16I8,
-    /// Floats without quantisation: an activation of 1 is 1.
-    F32,
-}
-
 /// Bytes after the last number, up to a multiple of 64.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Padding {
     None,
+    #[default]
     Zeros,
     /// The word `bullet`, repeated.
     Bullet,
@@ -42,39 +40,45 @@ pub enum Padding {
     Any,
 }
 
-/// Order and units of a raw file's numbers: feature weights, their bias, piece-square values, then the later layers.
+/// Tensors, units and padding of a raw file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    pub dtype: Dtype,
     pub qa: i32,
     pub qb: i32,
     pub scale: i32,
-    /// Set if feature weights are `[hidden][row]`, not `[row][hidden]`.
-    pub columns_of_features: bool,
-    /// Set if later weights are `[input][output]` with the output buckets' outputs side by side, not
-    /// `[output][input]`.
-    pub columns_of_outputs: bool,
-    /// Set if each later layer has its weights and biases for all output buckets together; else all weights come
-    /// first.
-    pub by_layer: bool,
+    pub tensors: Vec<TensorLayout>,
     /// The output bucket at each place of the file; empty for 0, 1, 2, ...
     pub buckets: Vec<usize>,
     pub padding: Padding,
+    /// Bytes before the first number.
+    pub header: Vec<u8>,
+    /// Bytes at the end of the file, after the padding.
+    pub trailer: Vec<u8>,
 }
 
 impl Default for Layout {
     /// The layout of a .nnue file's body.
     fn default() -> Layout {
+        let all_layers = |name, own: &[Coordinate]| {
+            let order = [Coordinate::OutputBucket, Coordinate::Layer].iter().chain(own);
+            TensorLayout { order: order.map(|axis| Axis::from(*axis)).collect(), ..TensorLayout::new(name) }
+        };
         Layout {
-            dtype: Dtype::I16,
             qa: QA,
             qb: QB,
             scale: SCALE,
-            columns_of_features: false,
-            columns_of_outputs: false,
-            by_layer: false,
+            tensors: vec![
+                TensorLayout::new(TensorName::Features),
+                TensorLayout::new(TensorName::Bias),
+                TensorLayout::new(TensorName::Psqt),
+                all_layers(TensorName::Weights, &[Coordinate::Output, Coordinate::Input]),
+                all_layers(TensorName::Biases, &[Coordinate::Output]),
+                TensorLayout::new(TensorName::WdlK),
+            ],
             buckets: Vec::new(),
             padding: Padding::Zeros,
+            header: Vec::new(),
+            trailer: Vec::new(),
         }
     }
 }
@@ -88,20 +92,60 @@ pub struct Converted<T> {
 }
 
 impl Layout {
-    /// Size of a file in bytes, without its padding.
+    /// Sets the number type of all tensors but the biases, which have at least 16 bits; of `weights` alone where the
+    /// others are to keep theirs.
+    pub fn set_numbers(&mut self, number: Number, weights_alone: bool) {
+        for tensor in &mut self.tensors {
+            let is_bias = matches!(tensor.name, TensorName::Bias | TensorName::Biases | TensorName::Psqt);
+            tensor.number = match number {
+                Number::I8 if is_bias || weights_alone && tensor.name != TensorName::Weights => Number::I16,
+                number => number,
+            };
+        }
+    }
+
+    /// Sets the order of feature weights to `[hidden][row]`.
+    pub fn set_columns_of_features(&mut self) {
+        let order = [Coordinate::Neuron, Coordinate::Row].map(Axis::from).to_vec();
+        let features = self.tensors.iter_mut().filter(|tensor| tensor.name == TensorName::Features);
+        features.for_each(|tensor| tensor.order.clone_from(&order));
+    }
+
+    /// Sets the order of later weights to `[input][output]` with the output buckets' outputs side by side. All layers
+    /// of an output bucket together stay so.
+    pub fn set_columns_of_outputs(&mut self) {
+        for tensor in self.tensors.iter_mut().filter(|tensor| tensor.name == TensorName::Weights) {
+            let columns = [Coordinate::Input, Coordinate::OutputBucket, Coordinate::Output].map(Axis::from);
+            let layer = tensor.has_all_layers().then_some(Axis::from(Coordinate::Layer));
+            tensor.order = layer.into_iter().chain(columns).collect();
+        }
+    }
+
+    /// Tests for floats alone, which have no quantisation.
+    pub fn is_float(&self) -> bool {
+        self.tensors.iter().all(|tensor| tensor.number == Number::F32)
+    }
+
+    /// Size of a file in bytes, without header, padding and trailer.
     pub fn size(&self, shape: &Architecture) -> usize {
-        self.parts(shape).iter().map(|part| part.count * self.width(part.kind)).sum()
+        let stored = self.stored(shape);
+        self.starts(&stored).last().copied().unwrap_or(0)
     }
 
     fn padded(&self, size: usize) -> usize {
         if self.padding == Padding::None { size } else { size.next_multiple_of(64) }
     }
 
+    /// The numbers of a file and their padding; `None` if it lacks the header or the trailer.
+    pub(super) fn body<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        bytes.strip_prefix(&self.header[..])?.strip_suffix(&self.trailer[..])
+    }
+
     /// Tests for a file of an architecture's size, with nothing but padding after its numbers.
     fn fits(&self, shape: &Architecture, bytes: &[u8]) -> bool {
-        let size = self.size(shape);
-        let is_size = bytes.len() == size || bytes.len() == size.next_multiple_of(64);
-        is_size && (self.padding == Padding::Any || is_padding(&bytes[size..]))
+        let (size, Some(body)) = (self.size(shape), self.body(bytes)) else { return false };
+        let is_size = body.len() == size || body.len() == size.next_multiple_of(64);
+        is_size && (self.padding == Padding::Any || is_padding(&body[size..]))
     }
 
     /// Tests whether a file ends in bullet's padding after the numbers of an architecture.
@@ -130,13 +174,18 @@ impl Layout {
             let reason = "a WDL head (`wdl_head`) has the layout `patzer` in its own units alone";
             return Err(BodyError(reason.into()));
         }
-        let rescaled = self.scale != SCALE;
-        if !self.by_layer && shape.dense().len() > 1 && (rescaled || self.columns_of_outputs) {
+        let together = |tensor: &TensorLayout| tensor.has_all_layers();
+        let usual = |tensor: &TensorLayout| {
+            tensor.order.first().is_none_or(|axis| axis.coordinate == Coordinate::OutputBucket)
+        };
+        let unusual = self.tensors.iter().any(|tensor| together(tensor) && !usual(tensor));
+        let by_layer = !self.tensors.iter().any(together);
+        if !by_layer && shape.dense().len() > 1 && (self.scale != SCALE || unusual) {
             let reason =
                 "further layers in another scale or by columns need a layout by layers, such as `bullet`";
             return Err(BodyError(reason.into()));
         }
-        Ok(())
+        self.check_tensors(shape)
     }
 
     /// Reads a network of a known architecture, with or without padding.
@@ -147,15 +196,15 @@ impl Layout {
         about: About,
     ) -> Result<Converted<Network>, BodyError> {
         let (mut body, mut rounded) = (vec![0i16; shape.parameters()], 0);
-        self.each_number(shape, bytes, |part, i, value| {
+        self.each_number(shape, bytes, |stored, i, place, value| {
             let whole = value.round();
             if !(f64::from(i16::MIN)..=f64::from(i16::MAX)).contains(&whole) {
-                let kind = part.kind.name();
-                let reason = format!("{kind} {i} is {value:.1} in units of a network: beyond 16 bits");
+                let name = stored.name();
+                let reason = format!("{name} {i} is {value:.1} in units of a network: beyond 16 bits");
                 return Err(BodyError(reason));
             }
-            rounded += usize::from(whole != value);
-            body[(part.place)(i)] = whole as i16;
+            rounded += usize::from((whole - value).abs() > stored.tensor.number.exactness());
+            body[place] = whole as i16;
             Ok(())
         })?;
         let weights = Weights::read(shape, &mut body.into_iter());
@@ -168,47 +217,50 @@ impl Layout {
     /// Reads the numbers of a raw body in a network's units, not rounded.
     pub fn exact(&self, shape: &Architecture, bytes: &[u8]) -> Result<Vec<f32>, BodyError> {
         let mut body = vec![0.0; shape.parameters()];
-        self.each_number(shape, bytes, |part, i, value| {
-            body[(part.place)(i)] = value as f32;
+        self.each_number(shape, bytes, |_, _, place, value| {
+            body[place] = value as f32;
             Ok(())
         })?;
         Ok(body)
     }
 
+    /// Writes a network, and counts the numbers that its units round.
     pub fn write(&self, network: &Network) -> Result<Converted<Vec<u8>>, BodyError> {
         let shape = network.architecture();
         self.check(shape)?;
         let body: Vec<i16> = network.weights().numbers().collect();
-        let (mut bytes, mut rounded) = (Vec::with_capacity(self.size(shape) + 64), 0);
-        for part in self.parts(shape) {
-            let (width, factor) = (self.width(part.kind), self.factor(part.kind));
-            let most = if width == 1 { f64::from(i8::MAX) } else { f64::from(i16::MAX) };
-            for i in 0..part.count {
-                let value = f64::from(body[(part.place)(i)]) / factor;
-                if width == 4 {
-                    bytes.extend((value as f32).to_le_bytes());
-                    continue;
-                }
+        let (mut bytes, mut rounded) = (self.header.clone(), 0);
+        let stored = self.stored(shape);
+        for (tensor, start) in stored.iter().zip(self.starts(&stored)) {
+            bytes.resize(self.header.len() + start, 0);
+            let factor = self.factor(tensor, shape);
+            let (number, range) = (tensor.tensor.number, tensor.tensor.number.range());
+            self.places(tensor, shape)?.each(|i, place| {
+                let value = f64::from(body[place]) / factor;
+                let Some(range) = &range else {
+                    number.write(value, &mut bytes);
+                    return Ok(());
+                };
                 let whole = value.round();
-                if !(-most - 1.0..=most).contains(&whole) {
-                    let (kind, bits) = (part.kind.name(), 8 * width);
+                if !range.contains(&whole) {
+                    let (name, bits) = (tensor.name(), 8 * number.bytes());
                     let reason =
-                        format!("{kind} {i} would be {whole}: beyond {bits} bits; take smaller units");
+                        format!("{name} {i} would be {whole}: beyond {bits} bits; take smaller units");
                     return Err(BodyError(reason));
                 }
                 rounded += usize::from(whole != value);
-                bytes.extend(&(whole as i16).to_le_bytes()[..width]);
-            }
+                number.write(whole, &mut bytes);
+                Ok(())
+            })?;
         }
-        let size = self.padded(bytes.len());
+        let size = self.size(shape);
+        bytes.resize(self.header.len() + size, 0);
         match self.padding {
             Padding::None => {}
-            Padding::Zeros | Padding::Any => bytes.resize(size, 0),
-            Padding::Bullet => {
-                let missing = size - bytes.len();
-                bytes.extend(bullets(missing));
-            }
+            Padding::Zeros | Padding::Any => bytes.resize(self.header.len() + self.padded(size), 0),
+            Padding::Bullet => bytes.extend(bullets(self.padded(size) - size)),
         }
+        bytes.extend(&self.trailer);
         Ok(Converted { content: bytes, rounded })
     }
 }

@@ -15,10 +15,12 @@ pub mod features;
 pub mod file;
 mod further_layers;
 mod hidden_activations;
+pub mod identify;
 mod king_buckets;
 pub mod layout;
 pub mod material;
 pub mod network;
+mod output_by;
 mod padding;
 pub(crate) mod piece_stack;
 mod pieces;
@@ -34,12 +36,13 @@ use std::sync::Arc;
 use shakmaty::{Board, Chess, Color, Position};
 
 pub use activation::{Activation, LayerActivation};
-pub use architecture::{Architecture, OutputBy, RowNumbers};
+pub use architecture::{Architecture, RowNumbers};
 pub use byte_layer::{INPUTS as BYTE_INPUTS, SHIFT as BYTE_SHIFT};
 pub use error::{ArchitectureError, BodyError};
 pub use feature_stack::oriented;
 pub use king_buckets::KingBuckets;
 pub use network::{About, Network};
+pub use output_by::{OutputBy, OutputTable};
 pub use pieces::Pieces;
 pub use row_changes::RowChanges;
 
@@ -224,8 +227,8 @@ impl BoardEvaluator for Nnue {
     #[inline]
     fn bucket(&self, board: &Board) -> usize {
         let by = match self.network.architecture().output_by {
-            OutputBy::Pieces => board.occupied().count(),
             OutputBy::Phase => phase(board).min(64),
+            OutputBy::Pieces | OutputBy::Table(_) => board.occupied().count(),
         };
         usize::from(self.buckets[by])
     }

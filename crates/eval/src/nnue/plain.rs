@@ -4,9 +4,10 @@
 use shakmaty::{Board, Chess, Color, Position};
 
 use super::activation::Activation;
-use super::architecture::{Architecture, OutputBy};
+use super::architecture::Architecture;
 use super::features::{self, Perspective};
 use super::network::Network;
+use super::output_by::OutputBy;
 use super::units::{QA, QB, SCALE};
 use super::weights::{Dense, Weights};
 use super::{halfmoves, phase};
@@ -105,7 +106,7 @@ impl Reading {
             OutputBucket::OtherFormula => {
                 let output_by = match shape.output_by {
                     OutputBy::Pieces => OutputBy::Phase,
-                    OutputBy::Phase => OutputBy::Pieces,
+                    OutputBy::Phase | OutputBy::Table(_) => OutputBy::Pieces,
                 };
                 by(&Architecture { output_by, ..shape.clone() }, pieces)
             }

@@ -22,6 +22,8 @@ impl Limit {
     pub const RECIPE: Limit = Limit { kind: "a recipe", mib: 1 };
     /// TOML of weights, terms or move strengths.
     pub const WEIGHTS: Limit = Limit { kind: "weights", mib: 16 };
+    /// TOML of a raw file's order and units.
+    pub const LAYOUT: Limit = Limit { kind: "a layout file", mib: 1 };
     /// The largest table, 65,536 rows of 4,096 neurons, takes 512 MiB.
     pub const NETWORK: Limit = Limit { kind: "a network", mib: 640 };
     /// Six vectors of 32-bit parameters.

@@ -1,10 +1,11 @@
 //! The values that the keys of a recipe may have.
 
-use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
+use patzer_eval::nnue::layout::NamedLayout;
 use patzer_fit::optim::Decay;
 
 use super::Settings;
 use super::values::{Keep, LossKind};
+use crate::layout_file::{is_layout_file, no_such_layout};
 
 /// Key and reason of the first bad value.
 pub(super) type Checked = std::result::Result<(), (&'static str, String)>;
@@ -21,7 +22,12 @@ impl Settings {
         whole("buffer", self.buffer, 1 << 31)?;
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
-        if self.schedule != Decay::Constant {
+        if let Some(reason) = self.wdl_points_fault() {
+            return Err(("wdl_points", reason));
+        }
+        if self.schedule != Decay::Constant
+            && self.final_learning_rate != Settings::default().final_learning_rate
+        {
             range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
         }
         let by_factor = matches!(self.schedule, Decay::Exponential | Decay::Step);
@@ -121,13 +127,8 @@ impl Settings {
         if self.start.is_none() {
             return fault("there is no `start`".into());
         }
-        if NamedLayout::find(name).is_none() {
-            let names = LAYOUTS.iter().map(|layout| layout.name);
-            let mut near = patzer_io::did_you_mean(name, names.clone());
-            if near.is_empty() {
-                near = format!(", expected one of {}", names.collect::<Vec<_>>().join(", "));
-            }
-            return fault(format!("no such layout{near}"));
+        if NamedLayout::find(name).is_none() && !is_layout_file(name) {
+            return fault(no_such_layout(name, &[]));
         }
         Ok(())
     }

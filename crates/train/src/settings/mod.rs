@@ -86,7 +86,7 @@ pub struct Settings {
     pub factoriser: bool,
     /// Number of output buckets, 1 to 32.
     pub output_buckets: usize,
-    /// Selector of the output bucket: `pieces` or `phase`.
+    /// Selector of the output bucket: `pieces`, `phase`, or 33 characters, the bucket by number of pieces from 0 to 32.
     pub output_by: OutputBy,
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
@@ -150,6 +150,9 @@ pub struct Settings {
     /// Epochs over which λ goes to `final_wdl`, where it stays; unset: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wdl_epochs: Option<usize>,
+    /// λ at epochs from 0, `[epoch, λ]`, in place of `wdl`, `final_wdl` and `wdl_epochs`; linear in between.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wdl_points: Vec<[f32; 2]>,
     /// Largest deviation of λ from its schedule, drawn for each step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wdl_jitter: Option<f32>,
@@ -254,6 +257,7 @@ impl Settings {
             wdl: 0.2,
             final_wdl: None,
             wdl_epochs: None,
+            wdl_points: Vec::new(),
             wdl_jitter: None,
             position_weight: None,
             k: None,

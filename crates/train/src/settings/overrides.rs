@@ -8,7 +8,10 @@ use super::check::Checked;
 use super::values::{LossKind, OptimiserKind};
 
 /// Keys, and the recipe's keys that each replaces.
-const REPLACED: [(&str, &[&str]); 6] = [
+const REPLACED: [(&str, &[&str]); 9] = [
+    ("wdl_points", &["wdl", "final_wdl", "wdl_epochs"]),
+    ("wdl", &["wdl_points"]),
+    ("final_wdl", &["wdl_points"]),
     (
         "phases",
         &["learning_rate", "final_learning_rate", "schedule", "warmup", "epoch_decay", "positions", "epochs"],
@@ -63,9 +66,11 @@ impl Settings {
     pub(super) fn check_effects(&self) -> Checked {
         let default = Settings::default();
         let last = default.final_learning_rate.min(self.learning_rate);
-        let decays = self.epoch_decay.is_some();
+        let (decays, points) = (self.epoch_decay.is_some(), !self.wdl_points.is_empty());
         let sgd = self.optimiser == OptimiserKind::Sgd && self.weight_decay != 0.0;
         for (key, other, both) in [
+            ("wdl", "wdl_points", points && self.wdl != default.wdl),
+            ("final_wdl", "wdl_points", points && self.final_wdl.is_some()),
             ("schedule", "epoch_decay", decays && self.schedule != default.schedule),
             ("final_learning_rate", "epoch_decay", decays && self.final_learning_rate != last),
             ("weight_decay", "optimiser = \"sgd\"", sgd && self.weight_decay != default.weight_decay),
@@ -96,8 +101,9 @@ impl Settings {
 
     /// Checks that TD(λ), which changes results, has a share of them to change.
     pub(crate) fn check_td_lambda(&self) -> Checked {
-        let shares = [Some(self.wdl), self.final_wdl, self.wdl_jitter];
-        if self.td_lambda.is_some() && shares.into_iter().flatten().all(|share| share == 0.0) {
+        let shares = [Some(self.first_wdl()), self.final_wdl, self.wdl_jitter];
+        let points = self.wdl_points.iter().map(|[_, wdl]| *wdl);
+        if self.td_lambda.is_some() && shares.into_iter().flatten().chain(points).all(|share| share == 0.0) {
             let reason = "td_lambda: changes results, whose share `wdl` is 0; set `wdl` too";
             return Err(("td_lambda", reason.to_string()));
         }
@@ -106,8 +112,13 @@ impl Settings {
 }
 
 /// Pairs of keys of which one has no effect.
-const EXCLUSIVE: [[&str; 2]; 3] =
-    [["epochs", "positions"], ["schedule", "epoch_decay"], ["final_learning_rate", "epoch_decay"]];
+const EXCLUSIVE: [[&str; 2]; 5] = [
+    ["epochs", "positions"],
+    ["schedule", "epoch_decay"],
+    ["final_learning_rate", "epoch_decay"],
+    ["wdl", "wdl_points"],
+    ["final_wdl", "wdl_points"],
+];
 
 fn not_with(key: &str, other: &str) -> String {
     format!("{key}: not with {other}, beside which it has no effect")

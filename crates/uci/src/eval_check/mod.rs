@@ -118,6 +118,26 @@ impl std::fmt::Display for EvalCheckError {
 }
 
 impl EvalCheck<'_> {
+    /// Asks an engine for its static evaluation of positions, in centipawns for the side to move.
+    pub fn ask(
+        &self,
+        engine: &mut Analyst,
+        stop: &AtomicBool,
+    ) -> Result<Vec<(Chess, Score)>, EvalCheckError> {
+        let eval = StaticEval::new(self.command, self.pattern.clone(), self.white_pov);
+        let mut values = Vec::new();
+        for position in random_positions(self.positions, self.seed) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(EvalCheckError::Player(PlayerError::Stopped));
+            }
+            let lines = engine.evaluation_lines(&eval, &position, stop).map_err(EvalCheckError::Player)?;
+            let value = eval.value(&lines, position.turn().is_white());
+            let value = value.ok_or_else(|| unmatched(&lines, &position))?.round() as Score;
+            values.push((position, value));
+        }
+        Ok(values)
+    }
+
     /// Asks an engine for its static evaluation of positions, and compares it with a network's.
     pub fn run(
         &self,
@@ -125,18 +145,11 @@ impl EvalCheck<'_> {
         network: &PlainNnue<'_>,
         stop: &AtomicBool,
     ) -> Result<EvalChecked, EvalCheckError> {
-        let eval = StaticEval::new(self.command, self.pattern.clone(), self.white_pov);
-        let mut compared = Vec::new();
-        for position in random_positions(self.positions, self.seed) {
-            if stop.load(Ordering::Relaxed) {
-                return Err(EvalCheckError::Player(PlayerError::Stopped));
-            }
-            let lines = engine.evaluation_lines(&eval, &position, stop).map_err(EvalCheckError::Player)?;
-            let engine = eval.value(&lines, position.turn().is_white());
-            let engine = engine.ok_or_else(|| unmatched(&lines, &position))?.round() as Score;
+        let compare = |(position, engine)| {
             let network = network.evaluate(&position, &Reading::default());
-            compared.push(Compared { position, network, engine });
-        }
+            Compared { position, network, engine }
+        };
+        let compared: Vec<Compared> = self.ask(engine, stop)?.into_iter().map(compare).collect();
         let differs = |one: &&Compared| (one.network - one.engine).abs() > self.tolerance;
         let first = compared.iter().find(differs);
         Ok(EvalChecked {

@@ -23,8 +23,8 @@ pub fn layouts_differ(shape: &Architecture) -> bool {
 
 /// Names of the layouts whose own architecture has files of this size and padding.
 pub fn layouts_of_size(bytes: &[u8]) -> Vec<&'static str> {
-    let fits = |named: &&NamedLayout| (named.layout)().hidden(&(named.architecture)(), bytes).is_some();
-    LAYOUTS.iter().filter(fits).map(|named| named.name).collect()
+    let fits = |named: &&NamedLayout| named.layout.hidden(&named.architecture, bytes).is_some();
+    LAYOUTS.iter().filter(fits).map(|named| &named.name[..]).collect()
 }
 
 /// Mean values of a queen and a rook in centipawns: how far an evaluation falls for its side without one, in positions

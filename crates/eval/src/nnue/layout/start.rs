@@ -1,6 +1,6 @@
 //! Raw weights to start a training from: their layout by name, or guessed.
 
-use super::{Converted, Dtype, Layout, NamedLayout};
+use super::{Converted, Layout, NamedLayout};
 use crate::nnue::architecture::Architecture;
 use crate::nnue::king_buckets::KingBuckets;
 use crate::nnue::{About, BodyError, Network};
@@ -21,11 +21,11 @@ impl Layout {
 /// the same size, as with several output buckets, takes the first of [`super::LAYOUTS`].
 pub fn guess(shape: &Architecture, bytes: &[u8]) -> Option<(Converted<Network>, &'static NamedLayout)> {
     ["bullet", "bullet-raw"].into_iter().filter_map(NamedLayout::find).find_map(|named| {
-        let layout = (named.layout)();
+        let layout = &named.layout;
         let read = layout.read_start(shape, bytes).ok()?;
         // A body has further layers in another order than a file of bullet, which its padding alone tells.
         let of_bullet = layout.ends_as_of_bullet(read.content.architecture(), bytes);
-        let sure = shape.layers.is_empty() || layout.dtype == Dtype::F32 || of_bullet;
+        let sure = shape.layers.is_empty() || layout.is_float() || of_bullet;
         sure.then_some((read, named))
     })
 }

@@ -38,6 +38,11 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { king_buckets: buckets("five"), psqt: true, ..plain() },
         Architecture { mirror: true, king_buckets: buckets("halfka"), hidden: 4, ..plain() },
         Architecture { output_buckets: 4, output_by: OutputBy::Phase, psqt: true, ..plain() },
+        Architecture {
+            output_buckets: 3,
+            output_by: "001122".repeat(6)[..33].to_string().try_into().unwrap(),
+            ..plain()
+        },
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, perspectives: 1, ..plain() },
