@@ -234,6 +234,7 @@ impl NetArgs {
         if selection.files.is_empty() {
             selection.files.clone_from(&stage.data);
         }
+        selection.resolve &= stage.resolve;
         selection
     }
 
@@ -251,6 +252,7 @@ impl NetArgs {
             ("--hidden", "hidden", !self.hidden.is_empty()),
             ("--hidden", "layers", self.hidden.len() > 1),
             ("--features", "features", self.features.is_some()),
+            ("--no-resolve", "resolve", self.data.no_resolve),
         ];
         if self.validation.is_some() && !recipe.validation_data.is_empty() {
             return Err(Error::usage(
@@ -307,6 +309,7 @@ impl NetArgs {
             wdl: self.wdl.unwrap_or(recipe.wdl),
             k: self.k.map(|k| k as f32).or(recipe.k),
             seed: self.seed.unwrap_or(recipe.seed),
+            resolve: recipe.resolve && !self.data.no_resolve,
             ..recipe
         };
         settings.validate()?;

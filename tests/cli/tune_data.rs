@@ -273,3 +273,19 @@ fn a_pass_that_draws_nothing_is_followed_by_the_next() {
         assert_eq!(result["epochs"], 60, "{result}");
     }
 }
+
+#[test]
+fn a_recipe_takes_positions_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    done(dir, concat!("extract ", env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst --sample 500"));
+    std::fs::write(dir.join("plain.toml"), "hidden = 8\nepochs = 2\n").unwrap();
+    std::fs::write(dir.join("whole.toml"), "hidden = 8\nepochs = 2\nresolve = false\n").unwrap();
+    done(dir, "tune positions.parquet --recipe plain.toml --no-resolve -o flag.nnue");
+    done(dir, "tune positions.parquet --recipe whole.toml -o recipe.nnue");
+    done(dir, "tune positions.parquet --recipe plain.toml -o resolved.nnue");
+    let bytes = |name: &str| std::fs::read(dir.join(name)).unwrap();
+    assert!(bytes("flag.nnue") == bytes("recipe.nnue") && bytes("flag.nnue") != bytes("resolved.nnue"));
+    let kept = |run: &str| std::fs::read_to_string(dir.join("runs").join(run).join("recipe.toml")).unwrap();
+    assert!(kept("flag").contains("resolve = false") && !kept("resolved").contains("resolve"));
+}

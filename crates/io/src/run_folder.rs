@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate as io;
 use crate::error::{Error, Hint, Result};
+use crate::tensorboard::Events;
 use crate::{Earlier, Lock};
 
 /// The state between two epochs of a network's training, from which a run is resumed.
@@ -22,7 +23,8 @@ pub const LEAST_LOSS: &str = "least-loss.nnue";
 /// The games between networks of a run, and their journal.
 pub const RACE: [&str; 3] = ["race.pgn", "race.journal", "race.journal.ahead"];
 /// Further files of a run, of which a user may have others of the same name.
-const OTHERS: [&str; 6] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff", NETWORK, WEIGHTS];
+const OTHERS: [&str; 7] =
+    ["recipe.toml", "log.csv", Events::FILE, "weights.csv", "weights.diff", NETWORK, WEIGHTS];
 
 /// A run's folder, locked as long as this lives.
 #[derive(Debug)]
@@ -160,24 +162,28 @@ pub fn write_result(folder: &Path, result: &impl Serialize) -> Result<()> {
     io::write(&folder.join(RESULT), format!("{text}\n").as_bytes())
 }
 
-/// The losses of each epoch, as `log.csv`.
+/// The losses of each epoch, as `log.csv` and as events of TensorBoard.
 pub struct Log {
     path: PathBuf,
     writer: csv::Writer<Vec<u8>>,
     failed: Option<csv::Error>,
+    events: Events,
 }
 
 impl Log {
     /// A log that `save` writes as `log.csv` of the folder.
     pub fn new(folder: &Path) -> Log {
-        let mut log =
-            Log { path: folder.join("log.csv"), writer: csv::Writer::from_writer(Vec::new()), failed: None };
+        let (path, writer) = (folder.join("log.csv"), csv::Writer::from_writer(Vec::new()));
+        let mut log = Log { path, writer, failed: None, events: Events::default() };
         log.record(&["epoch", "train_loss", "validation_loss", "learning_rate"].map(String::from));
         log
     }
 
     /// Adds an epoch. Errors are kept for [`Log::finish`], so that progress callbacks need not fail.
     pub fn row(&mut self, epoch: usize, train: f64, validation: Option<f64>, learning_rate: f32) {
+        let losses = [Some(("loss/train", train)), validation.map(|loss| ("loss/validation", loss))];
+        let scalars = losses.into_iter().flatten().chain([("learning_rate", learning_rate.into())]);
+        self.events.scalars(epoch as u64, &scalars.collect::<Vec<_>>());
         let validation = validation.map_or(String::new(), |loss| loss.to_string());
         self.record(&[epoch.to_string(), train.to_string(), validation, learning_rate.to_string()]);
     }
@@ -191,14 +197,20 @@ impl Log {
     /// Writes the rows so far.
     pub fn save(&mut self) -> Result<()> {
         self.writer.flush().map_err(|e| Error::io(&self.path, e))?;
-        io::write(&self.path, self.writer.get_ref())
+        io::write(&self.path, self.writer.get_ref())?;
+        self.save_events()
+    }
+
+    fn save_events(&mut self) -> Result<()> {
+        self.path.parent().map_or(Ok(()), |folder| self.events.save(folder))
     }
 
     /// Writes the remaining rows.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(Error::data(&self.path, error.to_string()));
         }
+        self.save_events()?;
         let bytes = self.writer.into_inner().map_err(|e| Error::internal(e.to_string()))?;
         io::write(&self.path, &bytes)
     }

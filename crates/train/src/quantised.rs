@@ -48,6 +48,7 @@ pub(crate) fn about(
         data: Vec::new(),
         filter: Vec::new(),
         filter_set: Vec::new(),
+        resolve: true,
         validation_data: Vec::new(),
         ..settings.clone()
     };

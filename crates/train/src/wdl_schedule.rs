@@ -14,7 +14,7 @@ pub(crate) struct WdlSchedule {
 }
 
 impl WdlSchedule {
-    /// A schedule over `steps` of so many batches an epoch.
+    /// A schedule over `steps`, with `batches` steps an epoch.
     pub(crate) fn new(settings: &Settings, batches: usize, steps: u64, seed: u64) -> WdlSchedule {
         let points = match settings.wdl_points.is_empty() {
             false => settings.wdl_points.iter().map(|[epoch, wdl]| (epoch * batches as f32, *wdl)).collect(),

@@ -208,6 +208,9 @@ pub struct Settings {
     /// Parameters of filters, `key=value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter_set: Vec<String>,
+    /// Positions are replaced by the leaf of their quiescence search; `false` takes them as they are.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub resolve: bool,
     /// Files of other games to validate with, instead of `validation`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub validation_data: Vec<PathBuf>,
@@ -281,6 +284,7 @@ impl Settings {
             weights: Vec::new(),
             filter: Vec::new(),
             filter_set: Vec::new(),
+            resolve: true,
             validation_data: Vec::new(),
             positions: 0,
             phases: Vec::new(),

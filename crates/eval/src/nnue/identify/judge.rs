@@ -1,4 +1,4 @@
-//! Evaluations of a reading beside those of the embedded network.
+//! Evaluations of a reading compared with the embedded network's, or with an engine's.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl Judge {
         candidate
     }
 
-    /// Sets the scale with which most evaluations are those of the engine.
+    /// Sets the scale with which most evaluations equal the engine's.
     pub fn with_scale(&self, candidate: Candidate) -> Candidate {
         let Some(factor) = self.factor(&candidate).filter(|_| self.is_engine) else { return candidate };
         let near = (factor * f64::from(candidate.layout.scale)).round() as i32;

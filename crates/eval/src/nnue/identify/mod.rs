@@ -21,8 +21,8 @@ use super::layout::{Axis, Coordinate, FirstColour, FirstSquare, Layout, TensorNa
 
 /// Number of sizes whose orders are tried, those with the clearest pawns first.
 const TRIED: usize = 12;
-/// Sizes whose share of untrained pawns is so much larger than that of the clearest are not tried.
-const BEHIND: f64 = 0.25;
+/// Largest excess of a size's share of trained pawns on outer ranks over the smallest share.
+const EXCESS: f64 = 0.25;
 /// Units that engines use for the hidden layer and for later weights, the usual ones first.
 const QAS: [i32; 6] = [255, 181, 256, 128, 362, 512];
 const QBS: [i32; 7] = [64, 128, 32, 256, 512, 1024, 16];
@@ -36,7 +36,7 @@ pub fn identify(bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
     let mut tables: Vec<(f64, Table)> = tables.map(|table| (table.pawns_on_outer_ranks(), table)).collect();
     tables.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let clearest = tables.first().map_or(0.0, |(share, _)| *share);
-    tables.retain(|(share, _)| *share <= clearest + BEHIND);
+    tables.retain(|(share, _)| *share <= clearest + EXCESS);
     tables.truncate(TRIED);
     let read = |(_, table): &(f64, Table)| {
         let largest = table.largest();
@@ -60,22 +60,7 @@ fn orders(table: &Table, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
     for order in PieceOrder::ALL {
         for squares in [FirstSquare::A1, FirstSquare::A8] {
             let Some(kings) = table.kings(order, squares) else { continue };
-            let mut layout = table.size.layout.clone();
-            for tensor in layout.tensors.iter_mut().filter(|tensor| tensor.name == TensorName::Features) {
-                tensor.squares = kings.squares;
-                tensor.colours = if order.other_first { FirstColour::Other } else { FirstColour::Own };
-                let pieces = match order.by_role {
-                    true => [Coordinate::Role, Coordinate::Colour],
-                    false => [Coordinate::Colour, Coordinate::Role],
-                };
-                let axes =
-                    [&[Coordinate::KingBucket][..], &pieces, &[Coordinate::Square, Coordinate::Neuron]]
-                        .concat();
-                tensor.order = axes.into_iter().map(Axis::from).collect();
-                if *tensor == table.size.plain_features() {
-                    tensor.order.clear();
-                }
-            }
+            let layout = ordered(&table.size.layout, order, kings.squares);
             let shape = Architecture {
                 mirror: kings.mirror,
                 king_buckets: kings.buckets,
@@ -96,8 +81,24 @@ fn orders(table: &Table, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
     found
 }
 
-/// Readings of the same order in other units. An engine's own values decide them; else the clip of a trainer does,
-/// which the largest weights show, and the size of the values.
+/// A layout with feature weights in another order of pieces and squares.
+fn ordered(layout: &Layout, order: PieceOrder, squares: FirstSquare) -> Layout {
+    let mut layout = layout.clone();
+    let pieces = match order.by_role {
+        true => [Coordinate::Role, Coordinate::Colour],
+        false => [Coordinate::Colour, Coordinate::Role],
+    };
+    let axes = [&[Coordinate::KingBucket][..], &pieces, &[Coordinate::Square, Coordinate::Neuron]].concat();
+    for tensor in layout.tensors.iter_mut().filter(|tensor| tensor.name == TensorName::Features) {
+        tensor.squares = squares;
+        tensor.colours = if order.other_first { FirstColour::Other } else { FirstColour::Own };
+        tensor.order = axes.iter().map(|coordinate| Axis::from(*coordinate)).collect();
+    }
+    layout
+}
+
+/// Readings of the same order in other units. An engine's own values decide; else the largest weights do, where
+/// they are the clip of a trainer, and the size of the values.
 fn units(candidate: Candidate, largest: f64, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
     if candidate.layout.is_float() {
         return vec![judge.with_scale(candidate)];

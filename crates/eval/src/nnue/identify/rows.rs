@@ -5,7 +5,7 @@ use crate::nnue::features::all::COUNT;
 use crate::nnue::king_buckets::KingBuckets;
 use crate::nnue::layout::{FirstSquare, Number, TensorName};
 
-/// Neurons that stand for a row where all rows are compared.
+/// Neurons sampled from a row where all rows are compared.
 const SAMPLED: usize = 16;
 /// Mirroring leaves less of the empty half than this share of the other.
 const UNTRAINED: f64 = 0.25;
@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
         (0..self.size.hidden).step_by(step).map(move |neuron| self.weight(row, neuron))
     }
 
-    /// Squares of the weights of pawns on their first and last rank by those of all rows: near 0 in the right division
+    /// Mean square of the weights of pawns on the first and last rank by that of all rows: near 0 in the right division
     /// of a file, near 1 in others.
     pub fn pawns_on_outer_ranks(&self) -> f64 {
         let energy: Vec<f64> =

@@ -2,7 +2,7 @@
 
 use crate::nnue::architecture::MAX_HIDDEN;
 use crate::nnue::features::all::COUNT;
-use crate::nnue::layout::{Layout, NamedLayout, Number, Padding, TensorLayout, TensorName};
+use crate::nnue::layout::{Layout, NamedLayout, Number, Padding, TensorName};
 use crate::nnue::padding::bullets;
 
 const KING_BUCKETS: std::ops::RangeInclusive<usize> = 1..=32;
@@ -54,12 +54,6 @@ impl Sizes {
             }
         }
         found
-    }
-
-    /// Feature weights in the order of a `.nnue` file.
-    pub fn plain_features(&self) -> TensorLayout {
-        let features = self.layout.tensors.iter().find(|tensor| tensor.name == TensorName::Features);
-        features.cloned().unwrap_or_else(|| TensorLayout::new(TensorName::Features))
     }
 }
 

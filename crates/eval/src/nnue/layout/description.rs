@@ -36,7 +36,7 @@ pub struct TensorLayout {
     /// Order of the inputs of `weights`, where the values before are in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<BlockOrder>,
-    /// The next tensor starts at a multiple of so many bytes after the header.
+    /// Alignment of the next tensor, in bytes after the header.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub align: usize,
 }

@@ -36,7 +36,7 @@ pub(super) fn extents(name: TensorName, layer: Option<usize>, shape: &Architectu
 fn table(shape: &Architecture, stride: usize) -> Vec<Extent> {
     let features = shape.features.bucketed();
     let mut extents = vec![(Row, shape.rows(), stride)];
-    // Shared rows follow those of all buckets: an axis of king buckets does not reach them.
+    // An axis of king buckets does not reach shared rows, which follow all buckets.
     if features == shape.features.count() {
         extents.push((KingBucket, shape.king_bucket_count(), features * stride));
         extents.push((Feature, features, stride));

@@ -1,4 +1,4 @@
-//! Layout files, and those of known programs.
+//! Layout files, and the named layouts of known programs.
 
 use std::sync::LazyLock;
 
@@ -132,7 +132,7 @@ impl NamedLayout {
         LAYOUTS.iter().find(|layout| layout.name == name)
     }
 
-    /// Reads a layout file, whose tensors are those of its architecture.
+    /// Reads a layout file and checks its tensors against its architecture.
     pub fn parse(name: &str, text: &str) -> Result<NamedLayout, BodyError> {
         let fault = |reason: String| BodyError(reason.trim_end().to_string());
         let file: LayoutFile = toml::from_str(text).map_err(|error| {
