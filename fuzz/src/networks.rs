@@ -74,7 +74,8 @@ pub fn body(bytes: &[u8]) {
 }
 
 /// A file of another program: its layout and the order of its output buckets by a byte, its architecture by four, and
-/// its numbers; or a layout file. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
+/// its numbers; or a layout file. What is written in that layout without rounding reads the same; a guess is a network
+/// that evaluates.
 pub fn layout(bytes: &[u8]) {
     let _ = std::str::from_utf8(bytes).map(|text| NamedLayout::parse("fuzz", text));
     let Some((&[kind, ref shape @ ..], numbers)) = bytes.split_first_chunk::<5>() else { return };

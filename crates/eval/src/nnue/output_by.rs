@@ -52,7 +52,9 @@ impl TryFrom<String> for OutputBy {
             "pieces" => Ok(OutputBy::Pieces),
             "phase" => Ok(OutputBy::Phase),
             table => OutputTable::parse(table).map(OutputBy::Table).ok_or_else(|| {
-                format!("\"{text}\": pieces, phase, or 33 characters 0-9, a-v, the bucket by number of pieces from 0 to 32")
+                let forms =
+                    "pieces, phase, or 33 characters 0-9, a-v, the bucket by number of pieces from 0 to 32";
+                format!("\"{text}\": {forms}")
             }),
         }
     }
