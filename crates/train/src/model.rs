@@ -5,13 +5,16 @@ use std::ops::Range;
 use super::param_layout::ParamLayout;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
-use patzer_eval::nnue::{About, Architecture, Network, material, wdl_head};
+use patzer_eval::nnue::{About, Architecture, LayerActivation, Network, material, wdl_head};
 use patzer_io::error::{Error, Result};
 
 type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
 
 /// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
+
+/// Initial biases of all layers before several further layers of `screlu`: squares of values near 0 have next to no slope.
+const SQUARES_BIAS: f32 = 0.25;
 
 /// Weights of a network beyond the limits of training, which keep accumulators within 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,6 +79,24 @@ impl Model {
         model
     }
 
+    /// Sets the biases before several further layers of `screlu`: with 0 a (768→64)×2→16→32→1 `pairwise` network kept the loss
+    /// of a constant on 130,000 positions, and with 128 neurons, 2.6 million positions and 3 epochs the validation loss
+    /// was 0.1737 instead of 0.1660.
+    fn start_biases(&mut self) {
+        let (layout, shape) = (&self.layout, &self.layout.architecture);
+        let is_square = |layer| shape.layer_activation(layer) == LayerActivation::Screlu;
+        if shape.layers.len() < 2 || !(0..shape.layers.len()).any(is_square) {
+            return;
+        }
+        let hidden = (0..shape.hidden).map(|neuron| layout.bias_at(neuron));
+        let inner = (0..shape.output_buckets).flat_map(|bucket| {
+            shape.layers.iter().enumerate().flat_map(move |(layer, neurons)| {
+                (0..*neurons).map(move |output| layout.dense_bias_at(bucket, layer, output))
+            })
+        });
+        hidden.chain(inner).for_each(|at| self.parameters[at] = SQUARES_BIAS);
+    }
+
     /// Random weights plus a material count: in the piece-square values if there are any, else in the first
     /// neurons as in [`material::network`], if there are enough.
     ///
@@ -83,6 +104,7 @@ impl Model {
     /// started from noise never learns their value.
     pub(crate) fn start(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
         let mut model = Model::noisy(architecture, factoriser, seed, noise);
+        model.start_biases();
         if architecture.features.blocks()[0].name != "all" {
             return model;
         }
