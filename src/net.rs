@@ -232,8 +232,7 @@ impl Info {
 
     /// Sets the units of a layout in place of a network's.
     fn units(&mut self, layout: &Layout) {
-        let quantised = if layout.is_float() { (1, 1) } else { (layout.qa, layout.qb) };
-        ((self.qa, self.qb), self.scale) = (quantised, layout.scale);
+        ([self.qa, self.qb], self.scale) = (layout.quantisation(), layout.scale);
     }
 }
 

@@ -11,8 +11,6 @@ use super::static_eval::StaticEvalArgs;
 use super::units;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_eval::nnue::Network;
-use patzer_eval::nnue::layout::Layout;
-use patzer_eval::nnue::network::{QA, QB, SCALE};
 use patzer_eval::nnue::plain::{PlainNnue, Units};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
@@ -121,8 +119,7 @@ fn in_its_units(path: &Path, raw: Raw) -> Result<(Network, Units)> {
         let reason = format!("floats, as of {name}, have no units; `net convert` rounds them to a network's");
         return Err(Error::usage(reason));
     }
-    let units = Units { qa: layout.qa.into(), qb: layout.qb.into(), scale: layout.scale.into() };
-    let layout = Layout { qa: QA, qb: QB, scale: SCALE, ..layout };
-    let read = layout.read(&shape, &bytes, converted_from(path));
+    let units = layout.units();
+    let read = layout.unconverted().read(&shape, &bytes, converted_from(path));
     Ok((read.map_err(|error| Error::data(path, error.to_string()))?.content, units))
 }

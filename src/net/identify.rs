@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::static_eval::StaticEvalArgs;
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_eval::nnue::identify::{Candidate, Judge, identify};
+use patzer_eval::nnue::identify::{Candidate, ReferenceValues, identify};
 use patzer_eval::nnue::layout::{Layout, NamedLayout};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
@@ -98,7 +98,7 @@ impl Read {
                 (source(clipped_at, layout.qa == usual.qa), source(outputs_clipped_at, layout.qb == usual.qb))
             }
         };
-        let [qa, qb] = if layout.is_float() { [1, 1] } else { [layout.qa, layout.qb] };
+        let [qa, qb] = layout.quantisation();
         Read {
             architecture: architecture.to_string(),
             king_buckets: String::from(architecture.king_buckets.clone()),
@@ -198,13 +198,15 @@ fn decides(found: &[Candidate], by_engine: bool) -> bool {
     }
 }
 
-fn judge(args: &IdentifyArgs) -> Result<(Judge, String)> {
-    let Some(engine) = &args.engine else { return Ok((Judge::embedded(), "the embedded network".into())) };
+fn judge(args: &IdentifyArgs) -> Result<(ReferenceValues, String)> {
+    let Some(engine) = &args.engine else {
+        return Ok((ReferenceValues::embedded(), "the embedded network".into()));
+    };
     let mut evaluating = args.eval.start("--engine", engine)?;
     let check = args.eval.check(&evaluating, POSITIONS, 0, 1);
     let values = check.ask(&mut evaluating.engine, interrupt::flag());
     let values = values.map_err(|error| args.eval.error(&evaluating, error))?;
-    Ok((Judge::engine(values), evaluating.name().to_string()))
+    Ok((ReferenceValues::engine(values), evaluating.name().to_string()))
 }
 
 fn about(file: &std::path::Path) -> String {

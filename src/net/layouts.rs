@@ -1,7 +1,6 @@
 //! `net layouts`: the layouts of raw weights, by name or from layout files.
 
 use std::fmt;
-use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
@@ -42,7 +41,7 @@ struct Row {
 impl Row {
     fn new(named: &NamedLayout) -> Row {
         let NamedLayout { name, about, layout, .. } = named;
-        let [qa, qb] = if layout.is_float() { [1, 1] } else { [layout.qa, layout.qb] };
+        let [qa, qb] = layout.quantisation();
         let (name, about) = (name.clone(), about.clone());
         Row { name, about, architecture: usual(named), qa, qb, scale: layout.scale }
     }
@@ -87,8 +86,7 @@ pub(super) fn run(args: &LayoutsArgs, ui: &Ui) -> Result<Status> {
 
 /// The layout of a name, or of a layout file. `more` are other names that the option takes.
 pub(super) fn find(option: &str, name: &str, more: &[&str]) -> Result<NamedLayout> {
-    let is_file = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    if NamedLayout::find(name).is_none() && !is_file {
+    if NamedLayout::find(name).is_none() && !train::is_layout_file(name) {
         return Err(Error::usage(format!("{option} {name}: {}", train::no_such_layout(name, more))));
     }
     train::layout_of(name)

@@ -282,7 +282,7 @@ fn of_size(
     if let Some(hidden) = hidden.or_else(|| layout.hidden(&shape, bytes)) {
         return Ok(Architecture { hidden, ..shape });
     }
-    let shape = shape.to_string().replacen("->1)", "->N)", 1);
+    let shape = layouts::usual(named);
     let NamedLayout { name, about, .. } = named;
     Err(Error::data(
         path,

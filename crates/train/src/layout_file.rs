@@ -7,7 +7,7 @@ use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 /// Tests for the path of a layout file, not the name of a layout.
-pub(crate) fn is_layout_file(name: &str) -> bool {
+pub fn is_layout_file(name: &str) -> bool {
     NamedLayout::find(name).is_none()
         && Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }

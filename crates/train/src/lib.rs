@@ -55,7 +55,7 @@ pub use checkpoint::{is_checkpoint, resume_point};
 pub use device::{Compute, Device, ParseDeviceError};
 pub use extract::Extractor;
 pub use fit::{fit, fit_from};
-pub use layout_file::{layout_of, no_such_layout};
+pub use layout_file::{is_layout_file, layout_of, no_such_layout};
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
 pub use model::Clipped;
 pub use outcome::{Earlier, Losses, Quantisation, TrainOutcome};

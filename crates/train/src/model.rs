@@ -13,7 +13,8 @@ type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
 /// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
 
-/// Initial biases of all layers before several further layers of `screlu`: squares of values near 0 have next to no slope.
+/// Initial biases of all layers before several further layers of `screlu`: squares of values near 0 have next to no
+/// slope.
 const SQUARES_BIAS: f32 = 0.25;
 
 /// Weights of a network beyond the limits of training, which keep accumulators within 16 bits.
@@ -79,9 +80,9 @@ impl Model {
         model
     }
 
-    /// Sets the biases before several further layers of `screlu`: with 0 a (768→64)×2→16→32→1 `pairwise` network kept the loss
-    /// of a constant on 130,000 positions, and with 128 neurons, 2.6 million positions and 3 epochs the validation loss
-    /// was 0.1737 instead of 0.1660.
+    /// Sets the biases before several further layers of `screlu`: with 0 a (768→64)×2→16→32→1 `pairwise` network kept
+    /// the loss of a constant on 130,000 positions, and with 128 neurons, 2.6 million positions and 3 epochs the
+    /// validation loss was 0.1737 instead of 0.1660.
     fn start_biases(&mut self) {
         let (layout, shape) = (&self.layout, &self.layout.architecture);
         let is_square = |layer| shape.layer_activation(layer) == LayerActivation::Screlu;

@@ -24,6 +24,7 @@ use super::architecture::{Architecture, MAX_HIDDEN};
 use super::error::BodyError;
 use super::network::{About, Network};
 use super::padding::{bullets, is_padding};
+use super::plain::Units;
 use super::units::{QA, QB, SCALE};
 use super::weights::Weights;
 
@@ -124,6 +125,21 @@ impl Layout {
     /// Tests for floats alone, which have no quantisation.
     pub fn is_float(&self) -> bool {
         self.tensors.iter().all(|tensor| tensor.number == Number::F32)
+    }
+
+    /// QA and QB, or 1 for floats.
+    pub fn quantisation(&self) -> [i32; 2] {
+        if self.is_float() { [1, 1] } else { [self.qa, self.qb] }
+    }
+
+    /// Units in which a network read by [`Layout::unconverted`] is to be evaluated.
+    pub fn units(&self) -> Units {
+        Units { qa: self.qa.into(), qb: self.qb.into(), scale: self.scale.into() }
+    }
+
+    /// The layout in a network's units, so that integers are read as they are.
+    pub fn unconverted(&self) -> Layout {
+        Layout { qa: QA, qb: QB, scale: SCALE, ..self.clone() }
     }
 
     /// Size of a file in bytes, without header, padding and trailer.

@@ -3,7 +3,6 @@
 use crate::nnue::architecture::Architecture;
 use crate::nnue::layout::Layout;
 use crate::nnue::network::{About, Network};
-use crate::nnue::plain::Units;
 
 /// A reading of raw weights.
 #[derive(Debug, Clone)]
@@ -13,9 +12,9 @@ pub struct Candidate {
     pub architecture: Architecture,
     /// Integers of the file, not converted to a network's units.
     pub network: Network,
-    /// Spearman's rank correlation with the judge's evaluations, −1 to 1.
+    /// Spearman's rank correlation with the reference evaluations, −1 to 1.
     pub agreement: f64,
-    /// Positions of the judge with the same evaluation.
+    /// Positions with the reference evaluation.
     pub equal: usize,
     /// Centipawns that a pawn, knight, bishop, rook and queen are worth.
     pub values: [f64; 5],
@@ -26,20 +25,18 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Units in which [`Candidate::network`] is to be evaluated.
-    pub fn units(&self) -> Units {
-        Units { qa: self.layout.qa.into(), qb: self.layout.qb.into(), scale: self.layout.scale.into() }
+    /// Reads a file; `None` if it is of another size. Nothing is judged yet.
+    pub(super) fn read(layout: Layout, architecture: Architecture, bytes: &[u8]) -> Option<Candidate> {
+        let network = layout.unconverted().read(&architecture, bytes, About::default()).ok()?.content;
+        Some(Candidate {
+            layout,
+            architecture,
+            network,
+            agreement: 0.0,
+            equal: 0,
+            values: [0.0; 5],
+            clipped_at: None,
+            outputs_clipped_at: None,
+        })
     }
-}
-
-/// A file's integers as a network, whatever their units are.
-pub(super) fn unconverted(layout: &Layout, shape: &Architecture, bytes: &[u8]) -> Option<Network> {
-    let layout = match layout.is_float() {
-        true => layout.clone(),
-        false => {
-            let own = Layout::default();
-            Layout { qa: own.qa, qb: own.qb, scale: own.scale, ..layout.clone() }
-        }
-    };
-    layout.read(shape, bytes, About::default()).ok().map(|read| read.content)
 }

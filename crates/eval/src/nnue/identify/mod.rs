@@ -7,12 +7,12 @@
 //! with the wrong activation agrees less with one that is known to be sound.
 
 mod candidate;
-mod judge;
+mod reference_values;
 mod rows;
 mod sizes;
 
 pub use self::candidate::Candidate;
-pub use self::judge::Judge;
+pub use self::reference_values::ReferenceValues;
 use self::rows::{PieceOrder, Table};
 use self::sizes::Sizes;
 use super::activation::Activation;
@@ -30,7 +30,7 @@ const QBS: [i32; 7] = [64, 128, 32, 256, 512, 1024, 16];
 const CLIP: f64 = 1.98;
 
 /// Finds readings of raw weights of one hidden layer, the best first; none if no such network has the size.
-pub fn identify(bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
+pub fn identify(bytes: &[u8], reference: &ReferenceValues) -> Vec<Candidate> {
     let sizes = Sizes::of(bytes);
     let tables = sizes.iter().filter_map(|size| Table::new(size, bytes));
     let mut tables: Vec<(f64, Table)> = tables.map(|table| (table.pawns_on_outer_ranks(), table)).collect();
@@ -40,22 +40,22 @@ pub fn identify(bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
     tables.truncate(TRIED);
     let read = |(_, table): &(f64, Table)| {
         let largest = table.largest();
-        orders(table, bytes, judge).into_iter().map(|one| (largest, one)).collect::<Vec<_>>()
+        orders(table, bytes, reference).into_iter().map(|one| (largest, one)).collect::<Vec<_>>()
     };
     let better =
         |a: &Candidate, b: &Candidate| b.agreement.total_cmp(&a.agreement).then(b.equal.cmp(&a.equal));
     let mut found: Vec<(f64, Candidate)> = tables.iter().flat_map(read).collect();
     found.sort_by(|(_, a), (_, b)| better(a, b));
     found.truncate(TRIED);
-    let of_units = found.into_iter().flat_map(|(largest, one)| units(one, largest, bytes, judge));
+    let of_units = found.into_iter().flat_map(|(largest, one)| units(one, largest, reference));
     let mut found: Vec<Candidate> = of_units.collect();
     found.sort_by(better);
     found.truncate(TRIED);
-    found.into_iter().map(|candidate| judge.with_values(candidate)).collect()
+    found.into_iter().map(|candidate| reference.with_values(candidate)).collect()
 }
 
 /// Readings of one size in every order of pieces, squares and outputs, with the king buckets that each order shows.
-fn orders(table: &Table, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
+fn orders(table: &Table, bytes: &[u8], reference: &ReferenceValues) -> Vec<Candidate> {
     let mut found = Vec::new();
     for order in PieceOrder::ALL {
         for squares in [FirstSquare::A1, FirstSquare::A8] {
@@ -73,7 +73,8 @@ fn orders(table: &Table, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
             for layout in layouts {
                 for activation in [Activation::Screlu, Activation::Crelu] {
                     let shape = Architecture { activation, ..shape.clone() };
-                    found.extend(judge.candidate(layout.clone(), shape, bytes));
+                    let read = Candidate::read(layout.clone(), shape, bytes);
+                    found.extend(read.and_then(|read| reference.compared(read)));
                 }
             }
         }
@@ -99,9 +100,9 @@ fn ordered(layout: &Layout, order: PieceOrder, squares: FirstSquare) -> Layout {
 
 /// Readings of the same order in other units. An engine's own values decide; else the largest weights do, where
 /// they are the clip of a trainer, and the size of the values.
-fn units(candidate: Candidate, largest: f64, bytes: &[u8], judge: &Judge) -> Vec<Candidate> {
+fn units(candidate: Candidate, largest: f64, reference: &ReferenceValues) -> Vec<Candidate> {
     if candidate.layout.is_float() {
-        return vec![judge.with_scale(candidate)];
+        return vec![reference.with_scale(candidate)];
     }
     let clip = |units: &[i32], largest: f64| {
         let at =
@@ -114,14 +115,17 @@ fn units(candidate: Candidate, largest: f64, bytes: &[u8], judge: &Judge) -> Vec
     let (qa, qb) = (clip(&QAS, largest), clip(&QBS, largest_output));
     let qas = match qa {
         Some(qa) => vec![qa],
-        None if judge.is_engine() => QAS.to_vec(),
+        None if reference.is_engine() => QAS.to_vec(),
         None => vec![QAS[0]],
     };
     let read = |qa: i32| {
         let layout = Layout { qa, qb: qb.unwrap_or(QBS[0]), ..candidate.layout.clone() };
-        let read = judge.candidate(layout, candidate.architecture.clone(), bytes)?;
-        let read =
-            if judge.is_engine() { judge.with_scale(read) } else { judge.with_qb(read, qb.is_some(), &QBS) };
+        let read = reference.compared(Candidate { layout, ..candidate.clone() })?;
+        let read = if reference.is_engine() {
+            reference.with_scale(read)
+        } else {
+            reference.with_qb(read, qb.is_some(), &QBS)
+        };
         let (clipped_at, outputs_clipped_at) = (qa_clip(largest, qa, &clip), qb.map(|_| largest_output));
         Some(Candidate { clipped_at, outputs_clipped_at, ..read })
     };
@@ -142,7 +146,7 @@ mod tests {
     fn the_embedded_network_is_known_in_every_layout_of_one_layer() {
         let network = Network::embedded();
         let shape = network.architecture();
-        let judge = Judge::embedded();
+        let reference = ReferenceValues::embedded();
         for (name, change) in [("bullet", false), ("patzer", false), ("bullet-raw", false), ("bullet", true)]
         {
             let mut layout = NamedLayout::find(name).unwrap().layout.clone();
@@ -156,7 +160,7 @@ mod tests {
                 layout.set_columns_of_outputs();
             }
             let bytes = layout.write(&network).unwrap().content;
-            let found = identify(&bytes, &judge);
+            let found = identify(&bytes, &reference);
             let best = &found[0];
             assert_eq!(best.architecture.to_string(), shape.to_string(), "{name}");
             let kings =

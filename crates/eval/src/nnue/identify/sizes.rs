@@ -7,6 +7,9 @@ use crate::nnue::padding::bullets;
 
 const KING_BUCKETS: std::ops::RangeInclusive<usize> = 1..=32;
 const OUTPUT_BUCKETS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32];
+/// Number types of a file, and of its output weights.
+const NUMBERS: [(Number, Number); 3] =
+    [(Number::I16, Number::I16), (Number::I16, Number::I8), (Number::F32, Number::F32)];
 /// Bytes of headers, where a file begins with letters.
 const HEADERS: [usize; 6] = [64, 16, 32, 8, 128, 0];
 
@@ -24,33 +27,20 @@ impl Sizes {
     pub fn of(bytes: &[u8]) -> Vec<Sizes> {
         let letters = bytes.iter().take(3).all(u8::is_ascii_alphabetic);
         let headers = if letters { &HEADERS[..] } else { &[0] };
+        let Some(bullet) = NamedLayout::find("bullet").map(|named| &named.layout) else { return Vec::new() };
         let mut found = Vec::new();
         for header in headers.iter().filter(|header| bytes.len() > **header) {
-            for (number, outputs) in
-                [(Number::I16, Number::I16), (Number::I16, Number::I8), (Number::F32, Number::F32)]
-            {
-                for king_buckets in KING_BUCKETS {
-                    for output_buckets in OUTPUT_BUCKETS {
-                        let (head, body) = bytes.split_at(*header);
-                        let Some((hidden, size)) =
-                            hidden(body, (number, outputs), king_buckets, output_buckets)
-                        else {
-                            continue;
-                        };
-                        let Some(mut layout) = NamedLayout::find("bullet").map(|named| named.layout.clone())
-                        else {
-                            continue;
-                        };
-                        layout.set_numbers(number, false);
-                        if outputs == Number::I8 {
-                            layout.set_numbers(Number::I8, true);
-                        }
-                        layout.header = head.to_vec();
-                        layout.padding = padding(&body[size..]);
-                        layout.tensors.retain(|tensor| tensor.name != TensorName::Psqt);
-                        found.push(Sizes { layout, hidden, king_buckets, output_buckets });
-                    }
-                }
+            let (head, body) = bytes.split_at(*header);
+            for numbers in NUMBERS {
+                let mut layout = Layout { header: head.to_vec(), ..bullet.clone() };
+                layout.set_numbers(numbers.1, numbers.1 == Number::I8);
+                layout.tensors.retain(|tensor| tensor.name != TensorName::Psqt);
+                let counts = KING_BUCKETS.flat_map(|kings| OUTPUT_BUCKETS.map(|outputs| (kings, outputs)));
+                found.extend(counts.filter_map(|(king_buckets, output_buckets)| {
+                    let (hidden, size) = hidden(body, numbers, king_buckets, output_buckets)?;
+                    let layout = Layout { padding: padding(&body[size..]), ..layout.clone() };
+                    Some(Sizes { layout, hidden, king_buckets, output_buckets })
+                }));
             }
         }
         found

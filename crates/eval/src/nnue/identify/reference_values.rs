@@ -5,10 +5,8 @@ use std::sync::Arc;
 use patzer_chess::random_positions;
 use shakmaty::{Chess, Color, EnPassantMode, FromSetup, Position, Role};
 
-use super::candidate::{Candidate, unconverted};
+use super::candidate::Candidate;
 use crate::evaluator::Evaluator;
-use crate::nnue::architecture::Architecture;
-use crate::nnue::layout::Layout;
 use crate::nnue::plain::{PlainNnue, Reading, Units};
 use crate::nnue::{Network, Nnue};
 use patzer_chess::score::Score;
@@ -17,31 +15,31 @@ const POSITIONS: usize = 250;
 
 /// Positions of random games with evaluations for the side to move, in centipawns.
 #[derive(Debug)]
-pub struct Judge {
+pub struct ReferenceValues {
     positions: Vec<Chess>,
     values: Vec<f64>,
     ranks: Vec<f64>,
     is_engine: bool,
 }
 
-impl Judge {
+impl ReferenceValues {
     /// The embedded network.
-    pub fn embedded() -> Judge {
+    pub fn embedded() -> ReferenceValues {
         let positions = random_positions(POSITIONS, 1);
         let mut nnue = Nnue::new(Arc::new(Network::embedded()));
         let values = positions.iter().map(|position| f64::from(nnue.evaluate(position, 0))).collect();
-        Judge::new(positions, values, false)
+        ReferenceValues::new(positions, values, false)
     }
 
     /// The engine that has the network, by its static evaluations.
-    pub fn engine(evaluated: Vec<(Chess, Score)>) -> Judge {
+    pub fn engine(evaluated: Vec<(Chess, Score)>) -> ReferenceValues {
         let (positions, values) =
             evaluated.into_iter().map(|(position, value)| (position, f64::from(value))).unzip();
-        Judge::new(positions, values, true)
+        ReferenceValues::new(positions, values, true)
     }
 
-    fn new(positions: Vec<Chess>, values: Vec<f64>, is_engine: bool) -> Judge {
-        Judge { ranks: ranks(&values), positions, values, is_engine }
+    fn new(positions: Vec<Chess>, values: Vec<f64>, is_engine: bool) -> ReferenceValues {
+        ReferenceValues { ranks: ranks(&values), positions, values, is_engine }
     }
 
     /// Tests for values of the network itself, not of another one.
@@ -60,22 +58,9 @@ impl Judge {
         Some(self.positions.iter().map(value).collect())
     }
 
-    /// A reading with its agreement; `None` if it cannot be one.
-    pub fn candidate(&self, layout: Layout, architecture: Architecture, bytes: &[u8]) -> Option<Candidate> {
-        let network = unconverted(&layout, &architecture, bytes)?;
-        let (layout, values) = (layout, [0.0; 5]);
-        let (clipped_at, outputs_clipped_at) = (None, None);
-        let mut candidate = Candidate {
-            layout,
-            architecture,
-            network,
-            agreement: 0.0,
-            equal: 0,
-            values,
-            clipped_at,
-            outputs_clipped_at,
-        };
-        let values = self.evaluations(&candidate.network, candidate.units())?;
+    /// Sets the agreement of a reading; `None` if it cannot be evaluated.
+    pub fn compared(&self, mut candidate: Candidate) -> Option<Candidate> {
+        let values = self.evaluations(&candidate.network, candidate.layout.units())?;
         candidate.agreement = correlation(&self.ranks, &ranks(&values));
         candidate.equal = self.equal(&values);
         Some(candidate)
@@ -85,14 +70,14 @@ impl Judge {
         self.values.iter().zip(values).filter(|(own, value)| own == value).count()
     }
 
-    /// Factor from a reading's evaluations to the judge's.
+    /// Factor from a reading's evaluations to the reference.
     fn factor(&self, candidate: &Candidate) -> Option<f64> {
-        let values = self.evaluations(&candidate.network, candidate.units())?;
+        let values = self.evaluations(&candidate.network, candidate.layout.units())?;
         let size = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>().max(1.0);
         Some(size(&self.values) / size(&values))
     }
 
-    /// Sets QB so that evaluations are about as large as the judge's, unless it is known or the usual one will do.
+    /// Sets QB so that evaluations are about as large as the reference, unless it is known or the usual one will do.
     pub fn with_qb(&self, mut candidate: Candidate, is_known: bool, qbs: &[i32]) -> Candidate {
         let Some(factor) = self.factor(&candidate) else { return candidate };
         let distance = |qb: &&i32| (factor * f64::from(**qb) / f64::from(candidate.layout.qb)).ln().abs();
@@ -106,25 +91,23 @@ impl Judge {
     }
 
     /// Sets the scale with which most evaluations equal the engine's.
-    pub fn with_scale(&self, candidate: Candidate) -> Candidate {
+    pub fn with_scale(&self, mut candidate: Candidate) -> Candidate {
         let Some(factor) = self.factor(&candidate).filter(|_| self.is_engine) else { return candidate };
         let near = (factor * f64::from(candidate.layout.scale)).round() as i32;
-        let of_scale = |scale: i32| {
-            let mut candidate = candidate.clone();
-            candidate.layout.scale = scale;
-            let values = self.evaluations(&candidate.network, candidate.units())?;
-            candidate.equal = self.equal(&values);
-            Some(candidate)
+        let equal_at = |scale: i32| {
+            let units = Units { scale: scale.into(), ..candidate.layout.units() };
+            Some((self.equal(&self.evaluations(&candidate.network, units)?), scale))
         };
-        let tried = (near - 4..=near + 4).filter(|scale| *scale > 0).filter_map(of_scale);
-        tried
-            .max_by_key(|candidate| (candidate.equal, -(candidate.layout.scale - near).abs()))
-            .unwrap_or(candidate.clone())
+        let tried = (near - 4..=near + 4).filter(|scale| *scale > 0).filter_map(equal_at);
+        if let Some((equal, scale)) = tried.max_by_key(|(equal, scale)| (*equal, -(scale - near).abs())) {
+            (candidate.equal, candidate.layout.scale) = (equal, scale);
+        }
+        candidate
     }
 
     /// Adds how far an evaluation falls for its side without a piece of each role.
     pub fn with_values(&self, mut candidate: Candidate) -> Candidate {
-        if let Some(plain) = PlainNnue::in_units(&candidate.network, candidate.units()) {
+        if let Some(plain) = PlainNnue::in_units(&candidate.network, candidate.layout.units()) {
             let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
             candidate.values = roles.map(|role| self.value(&plain, role));
         }
