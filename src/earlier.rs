@@ -111,6 +111,7 @@ fn usage_of_start(command: &str) -> Option<&'static str> {
         "sprt" => Some("patzer sprt A B"),
         "match" => Some("patzer match A B"),
         "race" => Some("patzer race A B C"),
+        "screen" => Some("patzer screen ENGINE --options FILE"),
         "spsa" => Some("patzer spsa ENGINE PARAMS"),
         "selfplay" => Some("patzer selfplay"),
         "traces numeric" => Some("patzer traces numeric ENGINE DATA --params FILE"),

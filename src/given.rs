@@ -95,31 +95,35 @@ fn changed<A: Args + Serialize>(args: &A) -> Result<Map<String, Value>> {
     Ok(changed)
 }
 
-/// Writes the arguments that command `A` has too, all but the defaults and `except`, as words for a shell, each after a
-/// space.
-pub fn shared_with<A: Args>(args: &(impl Args + Serialize), except: &[&str]) -> Result<String> {
+/// Arguments that command `A` has too, all but the defaults and `except`, as its words.
+pub fn shared_words<A: Args>(args: &(impl Args + Serialize), except: &[&str]) -> Result<Vec<String>> {
     let command = A::augment_args(Command::new("shared"));
-    let mut line = String::new();
+    let mut words = Vec::new();
     for (name, value) in changed(args)?.iter().filter(|(name, _)| !except.contains(&name.as_str())) {
         let argument = command.get_arguments().find(|argument| argument.get_id() == name.as_str());
         let Some((argument, long)) = argument.and_then(|argument| Some((argument, argument.get_long()?)))
         else {
             continue;
         };
-        let between = if argument.is_require_equals_set() { '=' } else { ' ' };
-        match value {
-            Value::Bool(_) => line += &format!(" --{long}"),
-            Value::Array(values) => {
-                values.iter().for_each(|value| line += &format!(" --{long}{between}{}", word(value)));
+        let mut add = |value: &Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+            match argument.is_require_equals_set() {
+                true => words.push(format!("--{long}={text}")),
+                false => words.extend([format!("--{long}"), text]),
             }
-            value => line += &format!(" --{long}{between}{}", word(value)),
+        };
+        match value {
+            Value::Bool(_) => words.push(format!("--{long}")),
+            Value::Array(values) => values.iter().for_each(add),
+            value => add(value),
         }
     }
-    Ok(line)
+    Ok(words)
 }
 
-fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), quoted)
+/// Writes [`shared_words`] for a shell, each after a space.
+pub fn shared_with<A: Args>(args: &(impl Args + Serialize), except: &[&str]) -> Result<String> {
+    Ok(shared_words::<A>(args, except)?.iter().map(|word| format!(" {}", quoted(word))).collect())
 }
 
 /// Quotes a word for a shell where it needs to be.

@@ -20,11 +20,12 @@ const FORMS: [(&str, &str); 5] = [
 ];
 
 /// Options whose help differs from command to command, with the word that stands for their one meaning in each.
-const MEANINGS: [(&str, &str); 44] = [
+const MEANINGS: [(&str, &str); 45] = [
     ("against", "pponent"),
     ("batch", "Positions for each step"),
     ("chess960", "Chess960"),
     ("concurrency", "at the same time"),
+    ("confidence", "robability"),
     ("count", "Number of"),
     ("depth", "lies"),
     ("dry-run", "Write nothing"),

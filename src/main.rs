@@ -27,6 +27,7 @@ mod book;
 #[cfg(test)]
 mod command_lines;
 mod completions;
+mod confirm;
 mod cutechess;
 mod data;
 mod doctor;
@@ -65,6 +66,7 @@ mod puzzles;
 mod race;
 mod rate;
 mod report;
+mod screen;
 mod selfplay;
 mod sprt;
 mod spsa;
@@ -181,6 +183,7 @@ commands! {
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
     Race(race::RaceCommand),
+    Screen(screen::ScreenCommand),
     Spsa(spsa::SpsaCommand),
     Fastchess(fastchess::FastchessArgs),
     Cutechess(cutechess::CutechessArgs),

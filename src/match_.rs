@@ -190,7 +190,7 @@ fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &U
         pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
-        tuner: None,
+        pair_settings: None,
         pairings: &*plan,
         colours: SWAPPED,
     };
@@ -234,7 +234,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
-        tuner: None,
+        pair_settings: None,
         pairings: &pairings,
         colours: pairings.colours,
     };

@@ -7,7 +7,7 @@ use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Error, Result, Ui, interrupt};
-use patzer_experiments::spsa::Tuner;
+use patzer_experiments::PairSettings;
 use patzer_io::number::counted;
 use patzer_io::{Earlier, printable};
 use patzer_match::conditions::MatchConditions;
@@ -37,7 +37,7 @@ pub struct MatchRun<'a> {
     /// Arguments of the command, for a resumed run.
     pub settings: Value,
     /// Sets the options of each pair, of both players the same program.
-    pub tuner: Option<&'a Tuner>,
+    pub pair_settings: Option<&'a dyn PairSettings>,
 }
 
 pub struct FinishedMatch<S> {
@@ -57,7 +57,7 @@ pub fn play_match<S: Standings>(
     let stop = interrupt::flag();
     let openings = play.openings(ui)?;
     // A tuning plays on with values of which the engine crashes: they lose.
-    let rules = play.rules(run.tuner.is_some())?;
+    let rules = play.rules(run.pair_settings.is_some())?;
     let choice = run.earlier.choice();
     run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
     // A refused start leaves the log of the unfinished run as it was.
@@ -68,8 +68,8 @@ pub fn play_match<S: Standings>(
     run.earlier.check_players::<PairEntry>(pgn, &lineup)?;
     lineup.start(stop)?;
     lineup.check_openings(&openings, run.pairs, &play.book_name())?;
-    if let Some(tuner) = run.tuner {
-        tuner.tuning.check(&lineup.participants[0], stop)?;
+    if let Some(settings) = run.pair_settings {
+        settings.check(&lineup.participants[0], stop)?;
     }
     let conditions = MatchConditions::new(
         lineup.conditions(),
@@ -90,11 +90,12 @@ pub fn play_match<S: Standings>(
     if let Some((_, text)) = book_end.take_if(needs) {
         ui.warn(text);
     }
-    if run.tuner.is_none() && lineup.identical() {
+    if run.pair_settings.is_none() && lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
     let shares = play.cpu_shares(&lineup, ui);
-    let pair_options = run.tuner.map(|tuner| |pair: usize, halt: &AtomicBool| tuner.options(pair, halt));
+    let pair_options =
+        run.pair_settings.map(|settings| |pair: usize, halt: &AtomicBool| settings.options(pair, halt));
     let header = play.records.apply(lineup.header(&format!("patzer {}", run.command)));
     let config = MatchConfig {
         concurrency: play.concurrency(),
@@ -138,7 +139,7 @@ pub fn play_match<S: Standings>(
     if standings.decided() && ended.discarded > 0 {
         let pairs = counted(ended.discarded as u64, "pair");
         ui.note(format!("finished beyond the end, not counted and not written: {pairs}"));
-    } else if record.count_ahead() > 0 || (!complete && run.tuner.is_none()) {
+    } else if record.count_ahead() > 0 || (!complete && run.pair_settings.is_none()) {
         ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
     }
     check_played(&standings, &lineup.names, pgn)?;

@@ -170,7 +170,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
-        tuner: None,
+        pair_settings: None,
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));

@@ -11,7 +11,7 @@ use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, with_keys};
-use super::sprt::SprtArgs;
+use crate::confirm;
 use crate::evaluation::load;
 use crate::given::{self, Given, spec_word};
 use crate::named::named;
@@ -21,6 +21,7 @@ use patzer_eval::{Evaluation, named_weights};
 use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value};
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, printable};
+use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
 use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
 use patzer_stats::Pentanomial;
@@ -33,9 +34,10 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer spsa my.hce.toml --terms mobility,tempo          weights of terms → tuned.hce.toml\n  \
     patzer spsa my.nnue --terms 'output.*.bias'             of the output layers → tuned.nnue\n  \
     patzer spsa --resume                                      go on after an interruption\n  \
+    patzer spsa --resume --games 40000                        or with more games, by the last steps\n  \
     patzer spsa --resume --export rust                        the values once more, to paste\n  \
     patzer report spsa.journal                                the course of each parameter\n\n\
-    PARAMS has OpenBench's lines: name, int|float, value, min, max, c_end, r_end";
+    PARAMS has OpenBench's lines: name, int|float, value, min, max, c_end, r_end; or fishtest's, without int|float";
 
 /// Tune parameters of an engine by games (SPSA)
 ///
@@ -116,9 +118,17 @@ pub struct SpsaArgs {
     #[serde(flatten)]
     play: PlayArgs,
 
-    /// Games in all, in whole iterations; the schedule ends with them
+    /// Games in all, in whole iterations; with --resume, more of them go on with a finished tuning
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     games: u64,
+
+    /// Games after which the schedule ends, and the last steps stay as they are [default: --games of the first start]
+    #[arg(long, hide_short_help = true, value_name = "N", help_heading = "Schedule", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    schedule_games: Option<u64>,
+
+    /// Parameters of PARAMS that keep their value, with commas between them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    hold: Vec<String>,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -208,7 +218,9 @@ impl SpsaArgs {
         let players = ["player", "params", "engine"];
         let resumed =
             self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.files()?.0, &self.given)?;
-        Ok(resumed.unwrap_or_else(|| self.clone()))
+        let mut args = resumed.unwrap_or_else(|| self.clone());
+        args.schedule_games.get_or_insert(args.games);
+        Ok(args)
     }
 
     /// Files of the games and of the evaluation, by their endings.
@@ -258,7 +270,7 @@ impl SpsaArgs {
             }
         }
         let pairs = self.pairs as usize;
-        let iterations = (self.games as usize).div_ceil(2 * pairs);
+        let iterations = (self.schedule_games.unwrap_or(self.games) as usize).div_ceil(2 * pairs);
         let (alpha, gamma, a_ratio) = (self.decay_alpha, self.decay_gamma, self.a_ratio);
         // Iterations that know no result perturb the start, and all their steps go the same way.
         let window = (self.in_flight as usize).min((iterations / LEAST_WINDOWS).max(1));
@@ -281,6 +293,20 @@ fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) ->
     }
 }
 
+/// Takes the parameters that keep their value out of those to tune, into the options of the engine.
+fn hold(params: &mut Vec<spsa::Param>, names: &[String], spec: &mut Spec) -> Result<()> {
+    for name in names {
+        let at = params.iter().position(|param| param.name.eq_ignore_ascii_case(name));
+        let Some(at) = at.filter(|at| !named_weights::is_weight(&params[*at].name)) else {
+            let reason = "no option among the parameters; a weight keeps its value where no line names it";
+            return Err(Error::usage(format!("--hold {name}: {reason}")));
+        };
+        let param = params.remove(at);
+        spec.options.push((param.name.clone(), param.text(param.start)));
+    }
+    Ok(())
+}
+
 /// Adds the weights that match; a line of the file has the better range and steps.
 fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns: &str) -> Result<()> {
     let chosen = list::weights_of(evaluation, patterns)?;
@@ -288,6 +314,11 @@ fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns:
     let new: Vec<_> = chosen.into_iter().filter(|param| !known(&param.name)).collect();
     params.extend(new);
     Ok(())
+}
+
+/// Reads the games at most from the journal of a tuning.
+pub fn games_of(start: &StoredStart) -> Result<u64> {
+    Ok(start.settings::<SpsaArgs>()?.games)
 }
 
 pub fn run(args: &SpsaCommand, ui: &Ui) -> Result<Status> {
@@ -302,12 +333,14 @@ const LEAST_WINDOWS: usize = 8;
 
 fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
-    let (spec, file) = args.subject()?;
+    let (mut spec, file) = args.subject()?;
     let mut params = file.as_deref().map_or(Ok(Vec::new()), spsa::read)?;
     let evaluation = evaluation(&spec, args.terms.is_some(), &params, ui)?;
     if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.terms) {
         add_weights(&mut params, evaluation, patterns)?;
     }
+    let own = spec.options.len();
+    hold(&mut params, &args.hold, &mut spec)?;
     if params.is_empty() {
         return Err(Error::usage("there is nothing to tune: name a file of parameters, or --terms"));
     }
@@ -337,6 +370,7 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         ));
     }
     let tuner = Arc::new(Tuner::new(Tuning { params, schedule, seed: args.play.seed() }));
+    let pairs = (args.games as usize).div_ceil(2 * schedule.pairs) * schedule.pairs;
     let name = spec.name.clone().unwrap_or_else(|| {
         Path::new(&spec.cmd).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     });
@@ -348,13 +382,13 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         specs: &[side("+"), side("-")],
         pairings: &Pairings::new(2, 1),
         colours: SWAPPED,
-        pairs: schedule.iterations * schedule.pairs,
-        openings: Some(schedule.iterations * schedule.pairs),
+        pairs,
+        openings: Some(pairs),
         contest: json!({ "spsa": tuner.tuning }),
         pgn: &games,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
-        tuner: Some(&tuner),
+        pair_settings: Some(&*tuner),
     };
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
     if held.standings.broken() {
@@ -373,8 +407,11 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
         write_weights(output, evaluation, &values)?;
     }
-    let test =
-        held.ended.complete.then(|| test_command(args, &spec, &values, output.as_deref())).transpose()?;
+    let test = held
+        .ended
+        .complete
+        .then(|| test_command(args, (&spec, own), &values, output.as_deref()))
+        .transpose()?;
     let report = report(&held.standings, &held.ended, output, test, args.export);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
@@ -408,35 +445,25 @@ fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Resu
     patzer_io::write(path, &named_weights::file(&tuned).0)
 }
 
-/// Arguments of `sprt` that the test has of its own.
-const OWN: [&str; 3] = ["engine", "games", "seed"];
-
 /// The `sprt` that decides whether the values are better than those of the start.
-fn test_command(args: &SpsaArgs, spec: &Spec, values: &[Value], output: Option<&Path>) -> Result<String> {
+fn test_command(
+    args: &SpsaArgs,
+    (spec, own): (&Spec, usize),
+    values: &[Value],
+    output: Option<&Path>,
+) -> Result<String> {
     let given = args.play.engines().first();
     let base = given.cloned().unwrap_or_else(|| format!("cmd={}", spec_word(&spec.cmd)));
-    let (mut tuned, mut before) = (base.clone(), base);
-    if let Some(output) = output {
+    let tuned = output.map_or(base.clone(), |output| {
         let own = format!("cmd={}", spec_word(&output.display().to_string()));
-        // The last of two keys counts.
-        tuned = given.map_or(own.clone(), |given| format!("{given} {own}"));
-    }
-    tuned += " name=tuned";
-    before += " name=base";
-    for value in
-        values.iter().filter(|value| !(output.is_some() && named_weights::is_weight(&value.param.name)))
-    {
-        let name = &value.param.name;
-        tuned += &format!(" {}", spec_word(&format!("option.{name}={}", value.text)));
-        before +=
-            &format!(" {}", spec_word(&format!("option.{name}={}", value.param.text(value.param.start))));
-    }
-    let conditions = given::shared_with::<SprtArgs>(args, &OWN)?;
-    Ok(format!("patzer sprt --engine {} --engine {}{conditions}", in_quotes(&tuned), in_quotes(&before)))
-}
-
-/// A description of a player as a shell takes it.
-fn in_quotes(text: &str) -> String {
-    let escaped = |c: char| if "\\\"$`".contains(c) { format!("\\{c}") } else { c.to_string() };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+        given.map_or(own.clone(), |given| format!("{given} {own}"))
+    });
+    let is_option = |value: &&Value| !(output.is_some() && named_weights::is_weight(&value.param.name));
+    let side = |player: &str, name: &str, text: &dyn Fn(&Value) -> String| {
+        let options = values.iter().filter(is_option).map(|value| (value.param.name.clone(), text(value)));
+        confirm::with_options(player, name, options.chain(spec.options[own..].iter().cloned()))
+    };
+    let tuned = side(&tuned, "tuned", &|value| value.text.clone());
+    let before = side(&base, "base", &|value| value.param.text(value.param.start));
+    confirm::command(args, &[tuned, before])
 }

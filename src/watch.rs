@@ -9,7 +9,8 @@ use crate::live::{Pace, clock, state};
 use crate::match_run::check_played;
 use crate::ui::{LINES, columns};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_experiments::race::{Planner, RaceState};
+use patzer_experiments::race::{self, RaceState};
+use patzer_experiments::screen::{self, Design, ScreenState};
 use patzer_experiments::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_io::number::grouped;
 use patzer_io::printable_lines;
@@ -75,6 +76,12 @@ impl WatchedStandings for RoundsState {
 }
 
 impl WatchedStandings for RaceState {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
+        ui.result(&self.report(ended))
+    }
+}
+
+impl WatchedStandings for ScreenState {
     fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
         ui.result(&self.report(ended))
     }
@@ -212,8 +219,12 @@ impl Watch {
 fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn WatchedStandings>, u64)> {
     let start = journal.start();
     if let Some(tuning) = Tuning::of(start.conditions()) {
-        let games = 2 * tuning.schedule.iterations * tuning.schedule.pairs;
-        return Ok((Box::new(SpsaState::new(Arc::new(Tuner::new(tuning)))), games as u64));
+        let state = SpsaState::new(Arc::new(Tuner::new(tuning)));
+        return Ok((Box::new(state), crate::spsa::games_of(start)?));
+    }
+    if let Some(design) = Design::of(start.conditions()) {
+        let state = ScreenState::new(screen::Planner::new(design), names);
+        return Ok((Box::new(state), crate::screen::games_of(start)?));
     }
     Ok(match start.command() {
         "sprt" => {
@@ -222,7 +233,7 @@ fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn
         }
         "race" => {
             let settings = crate::race::settings_of(start, names.len())?;
-            (Box::new(RaceState::new(settings, Planner::new(settings), names)), 2 * settings.budget)
+            (Box::new(RaceState::new(settings, race::Planner::new(settings), names)), 2 * settings.budget)
         }
         _ => match crate::match_::rounds_of(start, names.len())? {
             Some(rounds) => (Box::new(RoundsState::new(Rounds::new(rounds), names)), 2 * rounds.most_pairs()),

@@ -199,7 +199,7 @@ fn play(args: &RaceArgs, ui: &Ui) -> Result<(FinishedMatch<RaceState>, RaceRepor
         pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
-        tuner: None,
+        pair_settings: None,
     };
     let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
     let held = match_run::play_match(&run, race, ui)?;

@@ -97,7 +97,13 @@ impl fmt::Display for SimulationResult {
         let s = &self.simulated;
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         writeln!(f, "{}: {} races of {} candidates", self.policy, s.races, self.candidates)?;
-        writeln!(f, "best found  {} ± {}", percent(s.found), percent(s.found_error))?;
+        writeln!(
+            f,
+            "best found  {}, {} to {}",
+            percent(s.found),
+            percent(s.found_low),
+            percent(s.found_high)
+        )?;
         writeln!(
             f,
             "games       {:.0} on average, half within {}, 95 % within {}",

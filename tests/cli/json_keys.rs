@@ -30,6 +30,7 @@ const RUNS: &[&str] = &[
     "sprt base.nnue default-hce --nodes 30 --games 40 --seed 1",
     "match default-hce base.nnue untuned-hce --nodes 30 --games 20 --seed 7",
     "race base.nnue default-hce untuned-hce --nodes 30 --games 40 --seed 1",
+    "screen default-hce --options factors.txt --nodes 30 --max-moves 30 --games 24 --pairs 4 --seed 1",
     "elo --ptnml 34,54,63,64,75",
     "elo match.pgn --player default-hce --against untuned-hce",
     "rate match.pgn",
@@ -74,6 +75,8 @@ fn the_json_keys_are_those_of_the_program() {
          filters, of reasons\nand of dialects of scores are keys too, and others take their place with other data. \
          `[]` stands for each item of a list.\n",
     );
+    let factors = "null: null_depth=1000\nkillers: killers=0\nnull*killers\nrfp: rfp_margin=40..90..150\n";
+    std::fs::write(folder.path().join("factors.txt"), factors).unwrap();
     for line in RUNS {
         let line_of_files = line.replace("F/", &format!("{fixtures}/"));
         let program = env!("CARGO_BIN_EXE_patzer");

@@ -49,6 +49,7 @@ mod report;
 mod rewritten;
 mod scale;
 mod scores;
+mod screen;
 mod selfplay;
 mod skip;
 mod sprt;

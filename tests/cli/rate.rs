@@ -179,7 +179,7 @@ fn tables_and_matrices_show_what_was_asked_for() {
     write(&folder.join("games.pgn"), &GAMES);
     let text =
         done(folder, "rate games.pgn --white auto --los --crosstable --head-to-head Delta --csv out.csv");
-    for part in ["White's advantage +16.8 Elo", "Chance in %", "Points of the row", "Delta against"] {
+    for part in ["White's advantage +16.8 ± 29.0 Elo", "Chance in %", "Points of the row", "Delta against"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let csv = std::fs::read_to_string(folder.join("out.csv")).unwrap();

@@ -145,6 +145,12 @@ impl Params {
         Ok(())
     }
 
+    /// Value of a parameter by name.
+    pub fn get(&self, name: &str) -> Option<i32> {
+        let row = PARAMETERS.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
+        Some(*(row.field)(&mut self.clone()))
+    }
+
     /// Names and values of the parameters that differ from their defaults.
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, i32)> {
         let mut own = self.clone();

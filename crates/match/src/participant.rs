@@ -284,6 +284,26 @@ impl Participant {
         }
     }
 
+    /// Values with which a player begins: as its description sets the options, else as it declares them; `None` for an
+    /// option without a value. Starts a program.
+    pub fn option_values(
+        &self,
+        names: &[&str],
+        stop: &AtomicBool,
+    ) -> std::result::Result<Vec<Option<String>>, PlayerError> {
+        let program = match &self.kind {
+            Kind::Program(program) => program,
+            Kind::InProcess(_, _, params) => {
+                let value = |name: &&str| params.get(name).map(|value| value.to_string());
+                return Ok(names.iter().map(value).collect());
+            }
+        };
+        let mut player = UciPlayer::launch(program.clone())?;
+        player.handshake(stop)?;
+        let value = |name: &&str| self.option(name).or_else(|| player.default_of(name)).map(str::to_string);
+        Ok(names.iter().map(value).collect())
+    }
+
     pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -28,6 +28,7 @@ pub mod network;
 mod plot;
 mod png;
 mod scale;
+pub mod screen;
 pub mod section;
 pub mod spsa;
 mod squares;

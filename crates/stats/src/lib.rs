@@ -7,6 +7,7 @@ mod cholesky;
 pub mod elo;
 pub mod interval;
 mod likelihood;
+pub mod mixture;
 pub mod pentanomial;
 pub mod plan;
 mod precision;

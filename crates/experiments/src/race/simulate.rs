@@ -7,6 +7,7 @@ use super::{Planner, RaceSettings};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
+use patzer_stats::interval::exact_proportion;
 use patzer_stats::plan::{Conditions, Pairs};
 
 /// Players with the distribution of the pair score of each two.
@@ -120,9 +121,10 @@ pub fn play(settings: &RaceSettings, field: &Field, looks: &[u64], seed: u64) ->
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Simulated {
     pub races: u64,
-    /// Share of races whose winner is the best candidate, with its 95 % error.
+    /// Share of races whose winner is the best candidate, with its exact 95 % interval.
     pub found: f64,
-    pub found_error: f64,
+    pub found_low: f64,
+    pub found_high: f64,
     pub games: f64,
     pub games_median: u64,
     /// 95 % quantile of the number of games.
@@ -157,6 +159,8 @@ pub fn simulate(settings: &RaceSettings, field: &Field, looks: &[u64], races: u6
     let count = runs.len() as f64;
     let share = |of: &dyn Fn(&Run) -> bool| runs.iter().filter(|run| of(run)).count() as f64 / count;
     let found = share(&|run| run.found);
+    let winners = runs.iter().filter(|run| run.found).count() as u64;
+    let (found_low, found_high) = exact_proportion(winners, runs.len() as u64, 0.95);
     let mut pairs: Vec<u64> = runs.iter().map(|run| run.pairs).collect();
     pairs.sort_unstable();
     let quantile = |q: f64| 2 * pairs[((count * q) as usize).min(pairs.len() - 1)];
@@ -171,7 +175,8 @@ pub fn simulate(settings: &RaceSettings, field: &Field, looks: &[u64], races: u6
     Ok(Simulated {
         races,
         found,
-        found_error: 1.96 * (found * (1.0 - found) / count).sqrt(),
+        found_low,
+        found_high,
         games: 2.0 * pairs.iter().map(|pairs| *pairs as f64).sum::<f64>() / count,
         games_median: quantile(0.5),
         games_95: quantile(0.95),

@@ -4,11 +4,10 @@
 //! themselves tell (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
 
 use super::Meetings;
+use crate::ELO;
+use crate::cholesky::{cholesky, solve};
 use patzer_chess::rng::Rng;
 use patzer_stats::Distribution;
-
-/// Elo of one unit of log odds.
-pub(super) const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// Precision of the prior, 1,000 Elo wide: it bounds the strength of a player without a loss, and the sum of all.
 const PRIOR: f64 = (ELO / 1000.0) * (ELO / 1000.0);
@@ -111,29 +110,6 @@ impl Strengths {
 pub(super) fn argmax(values: impl Iterator<Item = f64>) -> usize {
     let best = values.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
     best.map_or(0, |(at, _)| at)
-}
-
-fn cholesky(matrix: &mut [f64], size: usize) {
-    for i in 0..size {
-        for j in 0..=i {
-            let known: f64 = (0..j).map(|k| matrix[i * size + k] * matrix[j * size + k]).sum();
-            let rest = matrix[i * size + j] - known;
-            // The prior keeps the diagonal positive but for rounding.
-            matrix[i * size + j] = if i == j { rest.max(1e-12).sqrt() } else { rest / matrix[j * size + j] };
-        }
-    }
-}
-
-fn solve(factor: &[f64], size: usize, mut x: Vec<f64>) -> Vec<f64> {
-    for i in 0..size {
-        let known: f64 = (0..i).map(|k| factor[i * size + k] * x[k]).sum();
-        x[i] = (x[i] - known) / factor[i * size + i];
-    }
-    for i in (0..size).rev() {
-        let known: f64 = (i + 1..size).map(|k| factor[k * size + i] * x[k]).sum();
-        x[i] = (x[i] - known) / factor[i * size + i];
-    }
-    x
 }
 
 #[cfg(test)]

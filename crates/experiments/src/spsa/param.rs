@@ -1,4 +1,5 @@
-//! Parameters to tune, in OpenBench's lines: `name, int|float, value, min, max, c_end, r_end`.
+//! Parameters to tune, in OpenBench's lines: `name, int|float, value, min, max, c_end, r_end`; fishtest's have no type, which
+//! is int.
 
 use std::fmt;
 use std::path::Path;
@@ -32,8 +33,13 @@ impl FromStr for Param {
     fn from_str(line: &str) -> std::result::Result<Param, ParamError> {
         let wrong = |reason: String| Err(ParamError(reason));
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        let [name, kind, numbers @ ..] = &fields[..] else {
-            return wrong("write: name, int|float, value, min, max, c_end, r_end".into());
+        let (name, kind, numbers) = match &fields[..] {
+            // A line of fishtest.
+            [name, numbers @ ..] if numbers.len() == 5 && numbers[0].parse::<f64>().is_ok() => {
+                (name, &"int", numbers)
+            }
+            [name, kind, numbers @ ..] => (name, kind, numbers),
+            _ => return wrong("write: name, int|float, value, min, max, c_end, r_end".into()),
         };
         if numbers.len() != 5 {
             let count = fields.len();
@@ -130,6 +136,8 @@ mod tests {
         for line in ["rfp_margin, int, 74, 30, 150, 6, 0.002", "lmr, float, 0.75, 0.1, 2, 0.05, 0.002"] {
             assert_eq!(line.parse::<Param>().unwrap().to_string(), line);
         }
+        let of_fishtest: Param = "rfp_margin,74,30,150,6,0.002".parse().unwrap();
+        assert_eq!(of_fishtest.to_string(), "rfp_margin, int, 74, 30, 150, 6, 0.002");
         for (line, says) in [
             ("a, int, 1, 0, 2, 1", "has 6 fields"),
             ("a", "write: name"),

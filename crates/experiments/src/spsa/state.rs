@@ -7,11 +7,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Param, Perturbation, Tuning};
+use crate::failed_games::FailedGames;
+use crate::{PairSettings, Side};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
 use patzer_match::participant::Participant;
 use patzer_match::record::PairEntry;
-use patzer_match::{PlayerError, Reason, Standings, Tally};
+use patzer_match::{PlayerError, Standings, Tally};
 
 /// Values after every iteration so far, shared with the threads that play.
 pub struct Tuner {
@@ -54,27 +56,22 @@ impl Tuner {
             values = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-
-    /// Options of both players in a pair of games.
-    pub fn options(&self, pair: usize, halt: &AtomicBool) -> Option<[Vec<(String, String)>; 2]> {
-        let Perturbation { plus, minus, .. } = self.perturbation(pair, halt)?;
-        Some([plus, minus].map(|values| self.tuning.options(&values)))
-    }
 }
 
-impl Tuning {
+impl PairSettings for Tuner {
     /// Checks that a player takes both ends of every range, and of a float also what is not whole.
-    pub fn check(&self, participant: &Participant, stop: &AtomicBool) -> Result<()> {
+    fn check(&self, participant: &Participant, stop: &AtomicBool) -> Result<()> {
+        let tuning = &self.tuning;
         let failed = |error: PlayerError| Error::input(format!("{}: {error}", participant.name));
         let mut player = match participant.player(stop) {
             Err(PlayerError::Stopped) => return Ok(()),
             player => player.map_err(failed)?,
         };
         for end in [|param: &Param| param.min, |param: &Param| param.max] {
-            let values: Vec<f64> = self.params.iter().map(end).collect();
-            player.set_options(&self.options(&values)).map_err(failed)?;
+            let values: Vec<f64> = tuning.params.iter().map(end).collect();
+            player.set_options(&tuning.options(&values)).map_err(failed)?;
         }
-        for param in self.params.iter().filter(|param| param.float) {
+        for param in tuning.params.iter().filter(|param| param.float) {
             let Err(error) = player.set_options(&[(param.name.clone(), param.text(param.inside()))]) else {
                 continue;
             };
@@ -84,7 +81,15 @@ impl Tuning {
         Ok(())
     }
 
-    pub fn options(&self, values: &[f64]) -> Vec<(String, String)> {
+    /// Waits for the results of the iterations before the window.
+    fn options(&self, pair: usize, halt: &AtomicBool) -> Option<[Side; 2]> {
+        let Perturbation { plus, minus, .. } = self.perturbation(pair, halt)?;
+        Some([plus, minus].map(|values| self.tuning.options(&values)))
+    }
+}
+
+impl Tuning {
+    pub fn options(&self, values: &[f64]) -> Side {
         self.params
             .iter()
             .zip(values)
@@ -108,9 +113,6 @@ pub struct Value {
 /// Two-sided 95 % quantile of the normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// Games in a row that end in a crash, a stall or an illegal move, after which an engine counts as broken.
-const HOPELESS: u64 = 32;
-
 /// The standings of a tuning.
 pub struct SpsaState {
     tuner: Arc<Tuner>,
@@ -119,13 +121,19 @@ pub struct SpsaState {
     unfinished: (usize, f64),
     /// Sum of the squared moves of each parameter.
     squares: Vec<f64>,
-    failed_in_row: u64,
+    failed: FailedGames,
 }
 
 impl SpsaState {
     pub fn new(tuner: Arc<Tuner>) -> SpsaState {
         let squares = vec![0.0; tuner.tuning.params.len()];
-        SpsaState { tuner, tally: Tally::default(), unfinished: (0, 0.0), squares, failed_in_row: 0 }
+        SpsaState {
+            tuner,
+            tally: Tally::default(),
+            unfinished: (0, 0.0),
+            squares,
+            failed: FailedGames::default(),
+        }
     }
 
     pub fn tally(&self) -> &Tally {
@@ -176,9 +184,7 @@ impl SpsaState {
 impl Standings for SpsaState {
     fn add(&mut self, entry: &PairEntry) {
         self.tally.add(entry);
-        let failed = |reason: &Reason| reason.is_failure() && *reason != Reason::TimeForfeit;
-        let failed = entry.reasons.iter().all(failed);
-        self.failed_in_row = if failed { self.failed_in_row + 2 } else { 0 };
+        self.failed.note(entry);
         let won: f64 = entry.half_points.iter().map(|&points| f64::from(points) - 1.0).sum();
         let (pairs, result) = (self.unfinished.0 + 1, self.unfinished.1 + won);
         self.unfinished = (pairs, result);
@@ -207,8 +213,10 @@ impl Standings for SpsaState {
     fn tuning(&self) -> Option<String> {
         let values: Vec<String> =
             self.now().iter().take(6).map(|now| format!("{} {:.2}", now.param.name, now.value)).collect();
-        let (done, all) = (self.iterations(), self.tuner.tuning.schedule.iterations);
-        Some(format!("iteration {done} of {all}: {}", values.join(", ")))
+        let (done, planned) = (self.iterations(), self.planned());
+        // A tuning may go on beyond its schedule.
+        let of = if done <= planned { format!(" of {planned}") } else { String::new() };
+        Some(format!("iteration {done}{of}: {}", values.join(", ")))
     }
 
     fn games(&self) -> u64 {
@@ -219,7 +227,7 @@ impl Standings for SpsaState {
 impl SpsaState {
     /// Every game of late ended because an engine crashed, did not answer or played an illegal move.
     pub fn broken(&self) -> bool {
-        self.failed_in_row >= HOPELESS
+        self.failed.hopeless()
     }
 }
 
@@ -227,7 +235,7 @@ impl SpsaState {
 mod tests {
     use super::*;
     use crate::spsa::Schedule;
-    use patzer_match::SWAPPED;
+    use patzer_match::{Reason, SWAPPED};
 
     fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];

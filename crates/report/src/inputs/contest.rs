@@ -9,7 +9,8 @@ use super::{ReportSettings, link};
 use crate::contest::games::{self, Games};
 use crate::contest::{self, Contest, Pair};
 use crate::section::{Missing, Section};
-use crate::spsa;
+use crate::{screen, spsa};
+use patzer_experiments::screen::Design;
 use patzer_experiments::spsa::Tuning;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
@@ -25,6 +26,12 @@ pub(super) fn of_journal(
     let conditions = start.conditions();
     if let Some(tuning) = Tuning::of(conditions) {
         return Ok(spsa::section(name, tuning, &entries));
+    }
+    if let Some(design) = Design::of(conditions) {
+        let players = players(conditions);
+        check_players(journal, &entries, players.len())?;
+        let section = screen::section(name, design, &players, &entries, complete);
+        return Ok(with_state(section, journal, complete));
     }
     let mut contest = Contest { players: players(conditions), ..Contest::default() };
     check_players(journal, &entries, contest.players.len())?;
@@ -54,7 +61,11 @@ pub(super) fn of_journal(
     // Long values are hashes, which only `--resume` needs.
     let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
     contest.conditions = patzer_io::fields(conditions).into_iter().filter_map(short).collect();
-    let mut section = contest::section(name, &contest);
+    Ok(with_state(contest::section(name, &contest), journal, complete))
+}
+
+/// A section that says where its run has not come to its end.
+fn with_state(mut section: Section, journal: &Path, complete: bool) -> Section {
     if !complete {
         let state = match patzer_io::locked_by(journal) {
             Some(process) => format!("Running in {process}."),
@@ -62,7 +73,7 @@ pub(super) fn of_journal(
         };
         section.summary = format!("{state} {}", section.summary);
     }
-    Ok(section)
+    section
 }
 
 /// The FEN of each opening; the games of the PGN are in the order of the pairs.

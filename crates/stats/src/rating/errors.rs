@@ -28,19 +28,56 @@ const Z95: f64 = 1.959_963_984_540_054;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RatingErrors {
+    Covariance(Covariance),
+    /// Values in resampled games.
+    Samples(Vec<Sample>),
+}
+
+/// Variances of the values of all games.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covariance {
     /// In Elo², by player and player; NaN for unrated players.
-    Covariance(Vec<Vec<f64>>),
-    /// Ratings in resampled games, one list per sample.
-    Samples(Vec<Vec<f64>>),
+    players: Vec<Vec<f64>>,
+    /// Of White's advantage, in Elo²; 0 where it is given.
+    white: f64,
+    /// Of the draw rate between equals.
+    draw_rate: f64,
+}
+
+/// Values of one resample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Ratings in Elo; NaN for unrated players.
+    players: Vec<f64>,
+    white: f64,
+    draw_rate: f64,
 }
 
 impl RatingErrors {
     /// Half-width of a rating's 95 % interval in Elo.
     pub fn error(&self, player: usize) -> Option<f64> {
+        self.half_width(&|all| all.players[player][player], &|sample| sample.players[player])
+    }
+
+    /// Half-width of the 95 % interval of White's advantage in Elo.
+    pub fn white(&self) -> Option<f64> {
+        self.half_width(&|all| all.white, &|sample| sample.white)
+    }
+
+    /// Half-width of the 95 % interval of the draw rate between equals, 0 to 1.
+    pub fn draw_rate(&self) -> Option<f64> {
+        self.half_width(&|all| all.draw_rate, &|sample| sample.draw_rate)
+    }
+
+    fn half_width(
+        &self,
+        variance: &dyn Fn(&Covariance) -> f64,
+        value: &dyn Fn(&Sample) -> f64,
+    ) -> Option<f64> {
         let error = match self {
-            RatingErrors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
+            RatingErrors::Covariance(all) => Z95 * variance(all).max(0.0).sqrt(),
             RatingErrors::Samples(samples) => {
-                let mut values: Vec<f64> = samples.iter().map(|sample| sample[player]).collect();
+                let mut values: Vec<f64> = samples.iter().map(value).collect();
                 values.sort_by(f64::total_cmp);
                 let last = values.len().checked_sub(1)?;
                 let at = |q: f64| values[(q * last as f64).round() as usize];
@@ -53,19 +90,20 @@ impl RatingErrors {
     /// Likelihood that the first player is stronger, given the rating difference in Elo.
     pub fn superiority(&self, first: usize, second: usize, difference: f64) -> Option<f64> {
         match self {
-            RatingErrors::Covariance(matrix) => {
+            RatingErrors::Covariance(Covariance { players: matrix, .. }) => {
                 let variance = matrix[first][first] + matrix[second][second] - 2.0 * matrix[first][second];
                 let chance =
                     if difference == 0.0 { 0.5 } else { normal_cdf(difference / variance.max(0.0).sqrt()) };
                 (!variance.is_nan()).then_some(chance)
             }
             RatingErrors::Samples(samples) => {
-                let points = |sample: &Vec<f64>| match sample[first].partial_cmp(&sample[second]) {
-                    Some(std::cmp::Ordering::Greater) => Some(1.0),
-                    Some(std::cmp::Ordering::Equal) => Some(0.5),
-                    Some(std::cmp::Ordering::Less) => Some(0.0),
-                    None => None,
-                };
+                let points =
+                    |Sample { players, .. }: &Sample| match players[first].partial_cmp(&players[second]) {
+                        Some(std::cmp::Ordering::Greater) => Some(1.0),
+                        Some(std::cmp::Ordering::Equal) => Some(0.5),
+                        Some(std::cmp::Ordering::Less) => Some(0.0),
+                        None => None,
+                    };
                 let sum = samples.iter().map(points).sum::<Option<f64>>()?;
                 Some(sum / samples.len().max(1) as f64)
             }
@@ -119,7 +157,13 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
     for members in unanchored_pools(&ratings.status, &settings.anchors) {
         centre(&mut matrix, &members);
     }
-    Some(RatingErrors::Covariance(matrix))
+    let white = if problem.white_free { spread[free][free] / (unit * unit) } else { 0.0 };
+    let draw = match problem.model {
+        ResultModel::Elo => problem.davidson_variance(state),
+        _ => spread[free + 1][free + 1],
+    };
+    let draw_rate = draw * ratings.draw_rate_slope().powi(2);
+    Some(RatingErrors::Covariance(Covariance { players: matrix, white, draw_rate }))
 }
 
 /// Makes the covariance of a pool's members relative to their average, as their ratings are.
@@ -259,7 +303,7 @@ pub fn bootstrap(
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());
     let apart = unanchored_pools(&ratings.status, &settings.anchors);
-    let one = |number: u32| -> Result<Vec<f64>> {
+    let one = |number: u32| -> Result<Sample> {
         if stop.load(Ordering::Relaxed) {
             return Err(interrupt::error());
         }
@@ -272,7 +316,7 @@ pub fn bootstrap(
         for members in &apart {
             shift_to(&mut sampled, members, settings.average);
         }
-        Ok(sampled)
+        Ok(Sample { players: sampled, white: fitted.white, draw_rate: fitted.draw_rate() })
     };
     (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(RatingErrors::Samples)
 }
@@ -432,6 +476,20 @@ mod tests {
             let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
             assert!((a / b - 1.0).abs() < 0.15, "{:?} {player}: {a} {b}", settings.model);
         }
+        let both = |of: &dyn Fn(&RatingErrors) -> Option<f64>| {
+            [&by_formula, &seen].map(|errors| of(errors).unwrap())
+        };
+        let ([white, white_seen], [draw, draw_seen]) =
+            (both(&RatingErrors::white), both(&RatingErrors::draw_rate));
+        match settings.white {
+            White::Fitted => {
+                assert!((white / white_seen - 1.0).abs() < 0.15, "{settings:?}: {white} {white_seen}")
+            }
+            White::Fixed(_) => assert_eq!([white, white_seen], [0.0; 2]),
+        }
+        // The openings of pairs make draws dependent, which the draw parameter of Elo's model does not see.
+        let near = if games.pairs() > 0 && settings.model == ResultModel::Elo { 0.4 } else { 0.15 };
+        assert!((draw / draw_seen - 1.0).abs() < near, "{settings:?}: {draw} {draw_seen}");
         (ratings, by_formula, seen)
     }
 
@@ -465,7 +523,7 @@ mod tests {
         ]);
         let (.., seen) = agreeing(&games, &Settings::default(), 400, 2);
         let RatingErrors::Samples(samples) = seen else { unreachable!() };
-        for sample in samples {
+        for Sample { players: sample, .. } in samples {
             assert!((sample[0] + sample[1] - 4600.0).abs() < 1e-6 && sample[2].is_nan(), "{sample:?}");
             assert!((sample[3] + sample[4] - 4600.0).abs() < 1e-6, "{sample:?}");
         }
@@ -484,10 +542,8 @@ mod tests {
     fn ratings_relative_to_the_average_have_errors_that_cancel() {
         let settings = Settings::default();
         let ratings = fit(&games(), &settings).unwrap();
-        let RatingErrors::Covariance(matrix) = covariance(&ratings, &settings).unwrap() else {
-            unreachable!()
-        };
-        for row in matrix {
+        let RatingErrors::Covariance(all) = covariance(&ratings, &settings).unwrap() else { unreachable!() };
+        for row in all.players {
             assert!(row.iter().sum::<f64>().abs() < 1e-6, "{row:?}");
         }
     }

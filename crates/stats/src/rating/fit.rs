@@ -88,6 +88,13 @@ impl Ratings {
     pub fn draw_rate(&self) -> f64 {
         self.problem.model.chances(0.0, self.draw)[1]
     }
+
+    /// Change of the draw rate by the draw parameter.
+    pub(super) fn draw_rate_slope(&self) -> f64 {
+        const STEP: f64 = 1e-5;
+        let at = |draw: f64| self.problem.model.chances(0.0, draw)[1];
+        (at(self.draw + STEP) - at(self.draw - STEP)) / (2.0 * STEP)
+    }
 }
 
 pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {

@@ -65,6 +65,13 @@ impl Problem {
         here
     }
 
+    /// Variance of the draw parameter of [`davidson_draw`], at these ratings.
+    pub(super) fn davidson_variance(&self, at: &State) -> f64 {
+        let of = |counts, x| ResultModel::Davidson.expand_own(counts, x, at.draw).hessian[2];
+        let games: f64 = self.edges.iter().map(|edge| of(edge.counts, self.difference(edge, at))).sum();
+        1.0 / (games + of(self.unseen, 0.0)).max(1e-300)
+    }
+
     /// Tests whether some change of the free players' ratings is the same as a change of White's advantage in every
     /// encounter.
     pub(super) fn hides_white(&self) -> bool {

@@ -25,8 +25,12 @@ pub struct ReportOptions {
 #[derive(Debug, Serialize)]
 pub struct RatingReport {
     players: Vec<Player>,
+    /// White's advantage in Elo, and half the width of its 95 % interval; `null` without errors, 0 where it is given.
     white: f64,
+    white_error: Option<f64>,
+    /// Share of draws between equals, and half the width of its 95 % interval.
     draw_rate: f64,
+    draw_rate_error: Option<f64>,
     errors: &'static str,
     players_left_out: usize,
     #[serde(flatten)]
@@ -136,7 +140,9 @@ impl RatingReport {
         RatingReport {
             players: order.iter().enumerate().map(player).collect(),
             white: ratings.white,
+            white_error: errors.and_then(RatingErrors::white),
             draw_rate: ratings.draw_rate(),
+            draw_rate_error: errors.and_then(RatingErrors::draw_rate),
             errors: match errors {
                 Some(RatingErrors::Covariance(_)) => "covariance",
                 Some(RatingErrors::Samples(_)) => "bootstrap",
@@ -305,8 +311,15 @@ impl fmt::Display for RatingReport {
                 writeln!(f, "not rated: {}: {reason}", p.shown())?;
             }
         }
+        let error = |error: Option<f64>| match error {
+            Some(error) if error > 0.0 => format!(" ± {error:.1}"),
+            _ => String::new(),
+        };
         let (white, draw_rate) = (self.white, 100.0 * self.draw_rate);
-        write!(f, "\nWhite's advantage {white:+.1} Elo, draws between equals {draw_rate:.1} %")?;
+        let (white_error, draw_error) =
+            (error(self.white_error), error(self.draw_rate_error.map(|error| 100.0 * error)));
+        write!(f, "\nWhite's advantage {white:+.1}{white_error} Elo")?;
+        write!(f, ", draws between equals {draw_rate:.1}{draw_error} %")?;
         write!(f, "; errors: 95 %, {}", self.errors)?;
         let skipped = self.counts.games_skipped.iter();
         let skipped: String = skipped.map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect();

@@ -1,0 +1,49 @@
+//! The sequential test that confirms the result of an experiment: one engine with two settings of its options.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Args, Command};
+use serde::Serialize;
+
+use crate::given::{self, spec_word};
+use crate::sprt::SprtArgs;
+use crate::{Result, Status, Ui};
+use patzer_match::record::journal_of;
+
+/// Arguments that the test has of its own.
+const OWN: [&str; 3] = ["engine", "games", "seed"];
+
+/// A player's description with a name and options; the last of two keys counts.
+pub fn with_options(player: &str, name: &str, options: impl IntoIterator<Item = (String, String)>) -> String {
+    let mut text = format!("{player} name={name}");
+    for (option, value) in options {
+        text += &format!(" {}", spec_word(&format!("option.{option}={value}")));
+    }
+    text
+}
+
+/// Command line of the test of two players under the conditions of an experiment.
+pub fn command(args: &(impl Args + Serialize), players: &[String; 2]) -> Result<String> {
+    let [first, second] = players.each_ref().map(|player| in_quotes(player));
+    let conditions = given::shared_with::<SprtArgs>(args, &OWN)?;
+    Ok(format!("patzer sprt --engine {first} --engine {second}{conditions}"))
+}
+
+/// Runs that test with its games in `output`, or goes on with it.
+pub fn run(args: &(impl Args + Serialize), players: &[String; 2], output: &Path, ui: &Ui) -> Result<Status> {
+    let mut words: Vec<OsString> = Vec::new();
+    players.iter().for_each(|player| words.extend(["--engine".into(), player.into()]));
+    words.extend(given::shared_words::<SprtArgs>(args, &OWN)?.into_iter().map(OsString::from));
+    words.extend(["-o".into(), output.into()]);
+    if journal_of(output).is_file() {
+        words.push("--resume".into());
+    }
+    crate::sprt::run(&given::parsed(Command::new("sprt"), words)?, ui)
+}
+
+/// A description of a player as a shell takes it.
+fn in_quotes(text: &str) -> String {
+    let escaped = |c: char| if "\\\"$`".contains(c) { format!("\\{c}") } else { c.to_string() };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
