@@ -12,6 +12,14 @@ macro_rules! commands {
         }
 
         impl Command {
+            /// Name of the command.
+            #[allow(dead_code, reason = "the subcommands of a command are not noted by name")]
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Command::$name(_) => stringify!($module).trim_end_matches('_'),)*
+                }
+            }
+
             fn run(&self, ui: &$crate::Ui) -> $crate::Result<$crate::Status> {
                 match self {
                     $(Command::$name(args) => $module::run(args, ui),)*
@@ -45,6 +53,7 @@ mod games;
 mod given;
 #[cfg(test)]
 mod grammar;
+mod lab;
 mod label;
 mod live;
 mod man;
@@ -65,6 +74,7 @@ mod program;
 mod puzzles;
 mod race;
 mod rate;
+mod recorder;
 mod report;
 mod screen;
 mod selfplay;
@@ -84,6 +94,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
+use lab::Session;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use ui::{Ui, print_err};
@@ -165,6 +176,16 @@ pub struct Cli {
     #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: bool,
 
+    /// Folder of the book of runs, patzer.lab [default: here or above]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "FOLDER",
+        help_heading = "Global options"
+    )]
+    lab: Option<std::path::PathBuf>,
+
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", help_heading = "Global options",
         value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -194,6 +215,7 @@ commands! {
     Rate(rate::RateArgs),
     Book(book::BookArgs),
     Net(net::NetArgs),
+    Lab(lab::LabArgs),
     Puzzles(puzzles::PuzzlesArgs),
     Moves(moves::MovesArgs),
     Eval(eval::EvalArgs),
@@ -248,13 +270,17 @@ const NUMBERS: [(&str, &str); 5] = [
 ];
 
 pub fn run(cli: &Cli) -> Result<Status> {
-    let ui = Ui { json: cli.json, quiet: cli.quiet, ..Ui::default() };
+    let mut ui = Ui { json: cli.json, quiet: cli.quiet, lab: cli.lab.clone(), ..Ui::default() };
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
         .map_err(|e| Error::input(format!("cannot start the threads ({e}); try fewer --threads")))?;
     let usage = cli.verbose.then(|| Usage::begin(&ui));
+    let session = Session::begin(cli.command.name(), &mut ui)?;
     let outcome = cli.command.run(&ui);
+    if let Some(session) = session {
+        session.end(&outcome, &ui);
+    }
     if let Some(usage) = usage {
         usage.end(&ui);
     }

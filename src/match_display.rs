@@ -93,12 +93,14 @@ impl MatchDisplay {
         let time_use_games = (self.info.done > 0 && !time_use.is_empty()).then_some(played);
         let result = &TimedResult { result, time_use, time_use_games };
         if self.args.json_lines {
+            self.ui.recorder.result(result);
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
         }
         if self.args.output_format == OutputFormat::Patzer || self.ui.json {
             return self.ui.result(result).map(drop);
         }
+        self.ui.recorder.result(result);
         self.status([0, 1], standings)?;
         self.say(&self.args.output_format.end(standings.test()))
     }

@@ -67,6 +67,7 @@ pub fn play_match<S: Standings>(
     let mut lineup = Lineup::load(run.specs, &play.defaults(listen))?;
     run.earlier.check_players::<PairEntry>(pgn, &lineup)?;
     lineup.start(stop)?;
+    ui.recorder.players(&lineup);
     lineup.check_openings(&openings, run.pairs, &play.book_name())?;
     if let Some(settings) = run.pair_settings {
         settings.check(&lineup.participants[0], stop)?;

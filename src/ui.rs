@@ -3,13 +3,14 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
+use crate::recorder::Recorder;
 use crate::{Error, Result, Status};
 use patzer_formats::ReadOptions;
 use patzer_formats::notices::Notices;
@@ -36,6 +37,10 @@ pub struct Ui {
     pub quiet: bool,
     /// Receives what readers and writers of positions have to say, until the end of the command.
     pub notices: Notices,
+    /// Folder of the book of runs, if it is named.
+    pub lab: Option<PathBuf>,
+    /// Receives what the book of runs has of the command.
+    pub recorder: Recorder,
 }
 
 fn json<T: Serialize>(result: &T) -> Result<String> {
@@ -49,6 +54,7 @@ impl Ui {
     }
 
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {
+        self.recorder.result(result);
         if self.json {
             return self.json_line(&json(result)?).map(|()| Status::Done);
         }
@@ -69,6 +75,7 @@ impl Ui {
         if !outputs.into_iter().any(|output| output == Path::new("-")) {
             return self.result(result);
         }
+        self.recorder.result(result);
         let text = match self.json {
             true => printable_json(&json(result)?).into_owned(),
             false if self.quiet => return Ok(Status::Done),

@@ -31,6 +31,7 @@ mod inputs;
 mod journals;
 mod json_keys;
 mod kills;
+mod lab;
 mod label;
 mod man;
 mod match_;

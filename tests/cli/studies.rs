@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-
 /// A study in a folder, to be run.
 fn script(name: &str, folder: &Path, settings: &[(&str, &str)]) -> Command {
     let script = format!("{}/studies/{name}.sh", env!("CARGO_MANIFEST_DIR"));

@@ -3,7 +3,8 @@
 //! # Where to begin
 //!
 //! [`race`] finds the strongest of many candidates with few games, [`screen`] measures many changes in the same games,
-//! [`spsa`] tunes parameters by games, [`book`] makes and scores opening books; [`puzzles`] and [`MoveRank`] ask about single positions.
+//! [`spsa`] tunes parameters by games, [`book`] makes and scores opening books; [`puzzles`] and
+//! [`MoveRank`] ask about single positions.
 
 pub mod book;
 mod cholesky;

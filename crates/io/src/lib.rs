@@ -23,6 +23,7 @@ mod printable;
 pub mod run_folder;
 mod sampled;
 mod tensorboard;
+pub mod trail;
 
 pub use byte_order_mark::without_byte_order_mark;
 pub use companion::{companion, sha256, verify_companion, write_companion, write_with_companion};

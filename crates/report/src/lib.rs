@@ -21,6 +21,7 @@ mod heatmap;
 mod histogram;
 pub mod html;
 pub mod inputs;
+pub mod lab;
 pub mod log;
 pub mod move_values;
 pub mod moves;

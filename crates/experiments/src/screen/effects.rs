@@ -1,7 +1,7 @@
 //! Effects of all terms from all pairs: logistic regression of the pair scores on the differences of both players.
 //!
-//! The expected score of a pair is σ(Σ βᵢ dᵢ). Its variance is a multiple of p (1 − p), which the pairs themselves tell
-//! (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
+//! The expected score of a pair is σ(Σ βᵢ dᵢ). Its variance is a multiple of p (1 − p), which the pairs themselves
+//! give (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
 
 use crate::ELO;
 use crate::cholesky::{cholesky, solve};

@@ -1,9 +1,9 @@
 //! Screens: the effects of many changes of an engine, measured in the same games.
 //!
-//! A [`Design`] has [`Factors`]: switches with two levels and ranges with three. In each pair of games both players draw
-//! their levels, so that every pair tells something about every factor. [`Planner`] fits the [`Effects`] batch by batch
-//! and takes out the factors that are decided, so that assignments depend on results alone; it feeds the match runner
-//! ([`Assigned`]). [`ScreenState`] are the standings of an experiment, and [`simulate`] screens changes of known effect.
+//! A [`Design`] has [`Factors`]: switches with two levels and ranges with three. In each pair of games both players
+//! draw their levels, so that every pair measures every factor. [`Planner`] fits the [`Effects`] at ends of batches and
+//! takes out the factors that are decided, so that assignments depend on results alone; it feeds the match runner
+//! ([`Assigned`]). [`ScreenState`] are the standings of a screen, and [`simulate`] screens changes of known effect.
 //! Source of factorial experiments: Box, Hunter and Hunter, "Statistics for Experimenters" (2nd edition, 2005),
 //! chapters 5 and 11.
 

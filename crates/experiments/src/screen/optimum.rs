@@ -23,8 +23,8 @@ pub struct Optimum {
 }
 
 impl Optimum {
-    /// Finds the optimum of a factor whose slope is this term, and its curvature the one after it. The interval is of the
-    /// points that may be the optimum, as a test of the slope there does not show that the parabola rises to one side
+    /// Finds the optimum of a factor whose slope is this term, and its curvature the one after it. The interval has
+    /// the points that may be the optimum: a test of the slope there does not show that the parabola rises to one side
     /// (Fieller, "Some problems in interval estimation", J. R. Stat. Soc. B 16, 1954).
     pub fn of(factor: &Factor, effects: &Effects, term: usize) -> Option<Optimum> {
         let values = factor.range()?;

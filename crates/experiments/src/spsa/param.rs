@@ -1,5 +1,5 @@
-//! Parameters to tune, in OpenBench's lines: `name, int|float, value, min, max, c_end, r_end`; fishtest's have no type, which
-//! is int.
+//! Parameters to tune, in OpenBench's lines: `name, int|float, value, min, max, c_end, r_end`; fishtest's have no type,
+//! which is int.
 
 use std::fmt;
 use std::path::Path;

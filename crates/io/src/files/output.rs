@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{BUFFER, waiting};
 use crate::companion_path::companion_path;
 use crate::error::{Error, Result};
-use crate::interrupt;
+use crate::{interrupt, trail};
 
 /// Links that a system follows from one name, at most.
 const MOST_LINKS: usize = 40;
@@ -155,6 +155,7 @@ impl Output {
                 remove_if_exists(&companion_path(&path_to))?;
                 temporary.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
                 sync_folder(&path_to);
+                trail::writes(&path);
                 Ok(())
             }
         }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::trail;
+
 /// Files that stay open at once; systems allow 256 or 1,024 by default. Others are opened for each read.
 const MOST_OPEN: usize = 128;
 
@@ -22,6 +24,7 @@ pub struct ReadAt {
 impl ReadAt {
     /// A file that may be closed and opened again by its path.
     pub fn new(path: &Path, file: File) -> io::Result<ReadAt> {
+        trail::reads(path);
         let (path, identity) = (path.to_path_buf(), identity(&file)?);
         let file = (OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN).then_some(file);
         Ok(ReadAt { path, file, identity })

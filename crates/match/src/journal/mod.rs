@@ -186,6 +186,7 @@ impl<E: JournalEntry> JournaledFile<E> {
     }
 
     fn of(path: &Path, file: File, journal: File, first_line: &[u8]) -> Result<JournaledFile<E>> {
+        patzer_io::trail::writes(path);
         Ok(JournaledFile {
             file,
             path: path.to_path_buf(),
