@@ -229,6 +229,32 @@ fn the_bundled_engine_is_tuned_in_this_process() {
 }
 
 #[test]
+fn a_finished_tuning_goes_on_with_more_games_and_a_parameter_may_be_held() {
+    let folder = folder();
+    let run = |rest: &str| tuned(&command(folder.path(), "name=mock", rest).output().unwrap());
+    run("--games 60 --in-flight 4 --json -o short.pgn");
+    let mut resumed = crate::program();
+    resumed.current_dir(folder.path()).env(mock::VARIABLE, "").stdin(Stdio::null());
+    let resumed =
+        resumed.args("spsa --resume --games 120 -o short.pgn --json -q".split(' ')).output().unwrap();
+    let resumed = tuned(&resumed);
+    assert_eq!((resumed["iterations"].as_u64(), resumed["planned"].as_u64()), (Some(60), Some(30)));
+    // As if both numbers had been known from the start.
+    let whole = run("--games 120 --schedule-games 60 --in-flight 4 --json -o whole.pgn");
+    assert_eq!(resumed["params"], whole["params"]);
+    let watched = done(folder.path(), "watch short.journal -q");
+    assert!(watched.contains("setoption name Score value "), "{watched}");
+    fs::write(folder.path().join("two.txt"), "killers, 1, 0, 1, 1, 0.02\nrfp_margin,74,30,150,6,0.02\n")
+        .unwrap();
+    let line = "spsa default two.txt --hold killers --nodes 20 --max-moves 8 --games 16 --hash 1 -o two.pgn --json -q";
+    let held: Value = serde_json::from_str(&done(folder.path(), line)).unwrap();
+    assert_eq!(held["params"].as_array().unwrap().len(), 1);
+    assert_eq!(held["test"].as_str().unwrap().matches("option.killers=1").count(), 2);
+    let output = patzer(folder.path(), &["spsa", "default", "two.txt", "--hold", "x"]);
+    assert!(error(&output).contains("--hold x: no option among the parameters"), "{output:?}");
+}
+
+#[test]
 fn weights_are_tuned_into_a_file_of_their_own() {
     let folder = folder();
     let play = "--nodes 40 --hash 1 --games 24 --json";

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Factors, Standing};
 use patzer_chess::rng::{Rng, mix};
-use patzer_io::error::{Error, Result};
 
 /// Level of each factor, for one player.
 pub type Levels = Vec<u8>;
@@ -49,57 +48,8 @@ pub enum Term {
 impl Design {
     /// The design that a match was played by, from the conditions of its journal.
     pub fn of(conditions: &serde_json::Value) -> Option<Design> {
-        Design::deserialize(&conditions["contest"]["screen"]).ok()
-    }
-
-    pub fn check(&self) -> Result<()> {
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return Err(Error::setting("confidence", self.confidence, "write a probability between 0 and 1"));
-        }
-        if !(self.worth >= 0.0 && self.worth.is_finite()) {
-            return Err(Error::setting("worth", self.worth, "write Elo, 0 or more"));
-        }
-        if !(self.share > 0.0 && self.share < 1.0) {
-            return Err(Error::setting("share", self.share, "write a probability between 0 and 1"));
-        }
-        if self.batch == 0 {
-            return Err(Error::usage("a screen assigns one pair or more at once"));
-        }
-        if self.builds.is_empty() { Ok(()) } else { self.check_builds() }
-    }
-
-    /// Refuses builds that leave a term undetermined: its column depends linearly on the others'.
-    fn check_builds(&self) -> Result<()> {
-        let terms = self.terms();
-        let mut rows: Vec<Vec<f64>> =
-            self.builds[1..].iter().map(|build| self.differences(&terms, [build, &self.builds[0]])).collect();
-        for (column, term) in terms.iter().enumerate() {
-            let Some(pivot) =
-                (column..rows.len()).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))
-            else {
-                return Err(self.undetermined(*term));
-            };
-            if rows[pivot][column].abs() < 1e-9 {
-                return Err(self.undetermined(*term));
-            }
-            rows.swap(column, pivot);
-            let (done, rest) = rows.split_at_mut(column + 1);
-            let own = &done[column];
-            for row in rest {
-                let factor = row[column] / own[column];
-                row.iter_mut().zip(own).for_each(|(value, own)| *value -= factor * own);
-            }
-        }
-        Ok(())
-    }
-
-    fn undetermined(&self, term: Term) -> Error {
-        let (name, needed) = (self.term_name(term), self.terms().len() + 1);
-        Error::input(format!(
-            "{} builds leave the effect of {name} undetermined: {needed} of them are needed, and none may hold what \
-             others add up to",
-            self.builds.len()
-        ))
+        let design = Design::deserialize(&conditions["contest"]["screen"]).ok()?;
+        design.check().is_ok().then_some(design)
     }
 
     pub fn terms(&self) -> Vec<Term> {
@@ -247,6 +197,25 @@ mod tests {
         {
             let error = design(2, builds).check().unwrap_err().to_string();
             assert!(error.contains("leave the effect of change 2 undetermined"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_design_is_none() {
+        let conditions = |design: &Design| serde_json::json!({ "contest": { "screen": design } });
+        let sound = design(2, &[&[0, 0], &[1, 0], &[0, 1]]);
+        assert_eq!(Design::of(&conditions(&sound)), Some(sound.clone()));
+        let damage: [fn(&mut Design); 5] = [
+            |design| design.builds[1] = vec![1],
+            |design| design.builds[1][0] = 7,
+            |design| design.factors.interactions.push([0, 9]),
+            |design| design.batch = 0,
+            |design| design.factors.factors.clear(),
+        ];
+        for damage in damage {
+            let mut design = sound.clone();
+            damage(&mut design);
+            assert_eq!(Design::of(&conditions(&design)), None);
         }
     }
 

@@ -54,6 +54,14 @@ impl Factor {
         Some(numbers)
     }
 
+    /// Tests that each option has a value for each level, and that a range ascends.
+    pub(super) fn is_whole(&self) -> bool {
+        let levels = self.levels();
+        let is_range = || self.settings.len() == 1 && self.range().is_some_and(|[a, b, c]| a < b && b < c);
+        (levels == 2 || (levels == 3 && is_range()))
+            && self.settings.iter().all(|setting| setting.values.len() == levels)
+    }
+
     /// Options at a level.
     pub fn options(&self, level: usize) -> impl Iterator<Item = (String, String)> {
         self.settings.iter().map(move |setting| (setting.option.clone(), setting.values[level].clone()))

@@ -9,6 +9,7 @@
 
 mod assigned;
 mod build;
+mod check;
 mod design;
 mod effects;
 mod factor;
