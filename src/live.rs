@@ -45,6 +45,19 @@ fn two_players(block: &mut Block, standings: &dyn Standings, names: &[String], p
     let (played, games) = (grouped(tally.games.games()), tally.games);
     let of = if pace.games > 0 { format!("{played} of {}", grouped(pace.games)) } else { played };
     block.line("games", &[of, format!("+{} ={} -{}", games.wins, games.draws, games.losses)]);
+    // The players of a tuning change from pair to pair, so that their score says nothing.
+    match standings.tuning() {
+        Some(tuning) => block.line("tuning", &tuning.split(", ").map(str::to_string).collect::<Vec<_>>()),
+        None => score(block, standings, &tally),
+    }
+    let failures = failures(&tally, names);
+    if !failures.is_empty() {
+        block.line("failed", &failures);
+    }
+}
+
+/// Elo of the first player, the test if there is one, and the pairs.
+fn score(block: &mut Block, standings: &dyn Standings, tally: &Tally) {
     let Estimate { elo, elo_error, nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
     let nelo = format!("nElo {}", with_error(nelo, nelo_error, 1));
     block.line("Elo", &[with_error(elo, elo_error, 1), nelo, format!("LOS {:.1} %", 100.0 * los)]);
@@ -56,13 +69,6 @@ fn two_players(block: &mut Block, standings: &dyn Standings, names: &[String], p
     let Pentanomial([ll, ld, even, wd, ww]) = tally.pairs;
     let counts = [("LL", ll), ("LD", ld), ("WL+DD", even), ("WD", wd), ("WW", ww)];
     block.line("pairs", &counts.map(|(what, count)| format!("{what} {}", grouped(count))));
-    if let Some(tuning) = standings.tuning() {
-        block.line("tuning", &tuning.split(", ").map(str::to_string).collect::<Vec<_>>());
-    }
-    let failures = failures(&tally, names);
-    if !failures.is_empty() {
-        block.line("failed", &failures);
-    }
 }
 
 /// Losses on time by player, and the other games that a failure ended.
@@ -163,6 +169,7 @@ fn cut(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use patzer_experiments::screen::{Design, Factors, Planner, ScreenState};
     use patzer_match::SprtState;
     use patzer_match::record::PairEntry;
     use patzer_stats::Model;
@@ -208,6 +215,21 @@ mod tests {
             let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
             assert_eq!(words(&block), words(&wide), "{columns}");
         }
+    }
+
+    #[test]
+    fn a_screen_shows_its_effects_and_no_score_of_its_players() {
+        let (factors, builds) = (Factors::unnamed(2), Vec::new());
+        let (confidence, worth, share, batch, seed) = (0.95, 0.0, 0.5, 4, 1);
+        let design = Design { factors, builds, confidence, worth, share, batch, seed };
+        let names = ["a 1", "a 2"].map(String::from);
+        let mut screen = ScreenState::new(Planner::new(design), &names);
+        (0..8).for_each(|_| screen.add(&played([2, 1], "checkmate")));
+        let pace = Pace { played: 16, seconds: 4.0, games: 100 };
+        let block = state(&screen, &names, &pace, 100);
+        let shown = ["2 open", "change 2 +0.0", "16 of 100"].iter().all(|part| block.contains(part));
+        assert!(shown, "{block}");
+        assert!(!block.contains("LOS") && !block.contains("WL+DD"), "{block}");
     }
 
     #[test]
