@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Args, Command};
 use serde::Serialize;
 
-use crate::given::{self, spec_word};
+use crate::given::{self, quoted, spec_word};
 use crate::sprt::SprtArgs;
 use crate::{Result, Status, Ui};
 use patzer_match::record::journal_of;
@@ -23,18 +23,34 @@ pub fn with_options(player: &str, name: &str, options: impl IntoIterator<Item = 
     text
 }
 
+/// Words of the conditions of an experiment, with another seed if there is one.
+fn conditions(args: &(impl Args + Serialize), seed: Option<u64>) -> Result<Vec<String>> {
+    let mut words = given::shared_words::<SprtArgs>(args, &OWN)?;
+    if let Some(seed) = seed {
+        words.extend(["--seed".to_string(), seed.to_string()]);
+    }
+    Ok(words)
+}
+
 /// Command line of the test of two players under the conditions of an experiment.
-pub fn command(args: &(impl Args + Serialize), players: &[String; 2]) -> Result<String> {
+pub fn command(args: &(impl Args + Serialize), players: &[String; 2], seed: Option<u64>) -> Result<String> {
     let [first, second] = players.each_ref().map(|player| in_quotes(player));
-    let conditions = given::shared_with::<SprtArgs>(args, &OWN)?;
+    let conditions: String =
+        conditions(args, seed)?.iter().map(|word| format!(" {}", quoted(word))).collect();
     Ok(format!("patzer sprt --engine {first} --engine {second}{conditions}"))
 }
 
 /// Runs that test with its games in `output`, or goes on with it.
-pub fn run(args: &(impl Args + Serialize), players: &[String; 2], output: &Path, ui: &Ui) -> Result<Status> {
+pub fn run(
+    args: &(impl Args + Serialize),
+    players: &[String; 2],
+    seed: Option<u64>,
+    output: &Path,
+    ui: &Ui,
+) -> Result<Status> {
     let mut words: Vec<OsString> = Vec::new();
     players.iter().for_each(|player| words.extend(["--engine".into(), player.into()]));
-    words.extend(given::shared_words::<SprtArgs>(args, &OWN)?.into_iter().map(OsString::from));
+    words.extend(conditions(args, seed)?.into_iter().map(OsString::from));
     words.extend(["-o".into(), output.into()]);
     if journal_of(output).is_file() {
         words.push("--resume".into());

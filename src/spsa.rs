@@ -465,5 +465,5 @@ fn test_command(
     };
     let tuned = side(&tuned, "tuned", &|value| value.text.clone());
     let before = side(&base, "base", &|value| value.param.text(value.param.start));
-    confirm::command(args, &[tuned, before])
+    confirm::command(args, &[tuned, before], None)
 }

@@ -241,12 +241,12 @@ fn screen(args: &ScreenArgs, ui: &Ui) -> Result<Status> {
             "no build has exactly the chosen changes: build it, and test it by sprt against one without any",
         );
     }
-    let line = finalists.as_ref().map(|players| confirm::command(args, players)).transpose()?;
-    report.confirm = line.map(|line| format!("{line} --seed {}", args.play.seed() + 1));
+    let seed = Some(args.play.seed() + 1);
+    report.confirm = finalists.as_ref().map(|players| confirm::command(args, players, seed)).transpose()?;
     let ended = held.ended.complete || held.standings.planner().is_decided();
     held.show.end(&held.standings, &report)?;
     match finalists.filter(|_| args.confirm && ended) {
-        Some(players) => confirm::run(args, &players, &args.output.with_extension("sprt.pgn"), ui),
+        Some(players) => confirm::run(args, &players, seed, &args.output.with_extension("sprt.pgn"), ui),
         None => Ok(Status::Done),
     }
 }

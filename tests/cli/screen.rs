@@ -108,6 +108,9 @@ fn what_is_decided_leaves_the_games_and_the_chosen_set_is_tested() {
     let text = done(at, "screen --resume --confirm -q");
     assert!(text.contains("chosen      search") && text.contains("H1 accepted"), "{text}");
     assert!(at.join("screen.sprt.pgn").is_file());
+    // The test that ran is the one that was printed, with games of its own.
+    let journal = fs::read_to_string(at.join("screen.sprt.journal")).unwrap();
+    assert!(journal.lines().next().unwrap().contains("\"seed\":4"), "{journal}");
 }
 
 #[test]
