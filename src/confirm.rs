@@ -1,4 +1,5 @@
-//! The sequential test that confirms the result of an experiment: one engine with two settings of its options.
+//! The sequential test that confirms the result of an experiment: one engine with two settings of its options, or two
+//! builds of it.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,12 +8,23 @@ use clap::{Args, Command};
 use serde::Serialize;
 
 use crate::given::{self, quoted, spec_word};
+use crate::play::PlayArgs;
 use crate::sprt::SprtArgs;
 use crate::{Result, Status, Ui};
 use patzer_match::record::journal_of;
 
 /// Arguments that the test has of its own.
 const OWN: [&str; 3] = ["engine", "games", "seed"];
+
+/// Description of a player that may be its file or command alone.
+pub fn described(text: &str) -> String {
+    if text.contains("cmd=") { text.to_string() } else { format!("cmd={}", spec_word(text)) }
+}
+
+/// Description of an experiment's engine, as it was given.
+pub fn player(play: &PlayArgs, cmd: &str) -> String {
+    play.engines().first().cloned().unwrap_or_else(|| format!("cmd={}", spec_word(cmd)))
+}
 
 /// A player's description with a name and options; the last of two keys counts.
 pub fn with_options(player: &str, name: &str, options: impl IntoIterator<Item = (String, String)>) -> String {

@@ -78,6 +78,7 @@ mod recorder;
 mod report;
 mod screen;
 mod selfplay;
+mod simulated_games;
 mod sprt;
 mod spsa;
 mod traces;

@@ -152,12 +152,6 @@ impl MatchArgs {
     }
 }
 
-fn note_of_odd(games: u64, ui: &Ui) {
-    if games % 2 == 1 {
-        ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
-    }
-}
-
 /// Reads the settings of a tournament in rounds from its journal.
 pub fn rounds_of(start: &StoredStart, players: usize) -> Result<Option<RoundSettings>> {
     start.settings::<MatchArgs>()?.rounds(players)
@@ -211,7 +205,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         )));
     }
     if let Some(settings) = args.rounds(specs.len())? {
-        note_of_odd(args.games.unwrap_or(2), ui);
+        match_run::note_of_odd(args.games.unwrap_or(2), ui);
         return play_rounds(args, &specs, settings, ui);
     }
     let tournament = if args.tournament == Kind::Gauntlet { "gauntlet" } else { "round robin" };
@@ -221,7 +215,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let pairings = args.pairings(specs.len());
     let round = pairings.round();
     let (games, precision) = args.length()?;
-    note_of_odd(games, ui);
+    match_run::note_of_odd(games, ui);
     let pairs = games.div_ceil(2) as usize * round;
     let run = MatchRun {
         command: "match",

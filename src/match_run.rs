@@ -153,6 +153,19 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
+/// Says how many games are played where their number is odd.
+pub fn note_of_odd(games: u64, ui: &Ui) {
+    if games % 2 == 1 {
+        ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
+    }
+}
+
+/// Error of an engine that is broken, as every game of late ended by its failure.
+pub fn hopeless(name: &str, pgn: &Path) -> Error {
+    let reason = "every game of late ended because it crashed, did not answer or played an illegal move";
+    Error::input(format!("{name}: {reason}; the finished games are kept in {}", pgn.display()))
+}
+
 /// Refuses a result of games that failures ended, all of them.
 pub fn check_played(standings: &(impl Standings + ?Sized), names: &[String], pgn: &Path) -> Result<()> {
     if !standings.failed(names.len()) {

@@ -154,9 +154,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
-    if args.games % 2 == 1 {
-        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
-    }
+    match_run::note_of_odd(args.games, ui);
     let run = MatchRun {
         command: "sprt",
         play: &args.play,

@@ -1,6 +1,6 @@
 mod list;
+mod report;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,12 +19,10 @@ use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_eval::{Evaluation, named_weights};
 use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value};
-use patzer_io::number::{counted, grouped};
-use patzer_io::{Printable, printable};
 use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
-use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
-use patzer_stats::Pentanomial;
+use patzer_match::{Pairings, SWAPPED, Spec, participant};
+use report::SpsaReport;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer spsa ./engine params.txt --tc 8+0.08 --option Hash=16 --games 60000\n  \
@@ -151,68 +149,6 @@ pub struct SpsaArgs {
     show: DisplayArgs,
 }
 
-#[derive(Serialize)]
-struct SpsaReport {
-    games: u64,
-    iterations: usize,
-    /// Iterations of the whole schedule.
-    planned: usize,
-    /// LL, LD, WL + DD, WD, WW of the first perturbation of each pair.
-    pentanomial: Pentanomial,
-    params: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "patzer_io::path_text")]
-    output: Option<PathBuf>,
-    /// Command that tests the values of a whole tuning against those of the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<String>,
-    games_per_second: f64,
-    complete: bool,
-    #[serde(skip)]
-    form: Option<Form>,
-}
-
-impl fmt::Display for SpsaReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(form) = self.form {
-            return f.write_str(&form.write(&self.params));
-        }
-        let [games, iterations, planned] =
-            [self.games, self.iterations as u64, self.planned as u64].map(grouped);
-        writeln!(f, "games       {games}, {iterations} iterations of {planned}")?;
-        let width = self.params.iter().map(|now| now.param.name.chars().count()).max().unwrap_or(0).max(9);
-        writeln!(f, "\n{:<width$} {:>10} {:>12} {:>10}  range", "parameter", "start", "value", "± chance")?;
-        let mut moved = false;
-        for Value { param, value, noise, .. } in &self.params {
-            let places = if param.float { 4 } else { 1 };
-            let beyond = (value - param.start).abs() > *noise;
-            moved |= beyond;
-            writeln!(
-                f,
-                "{:<width$} {:>10} {value:>12.places$} {noise:>10.places$}  {} to {}{}",
-                printable(&param.name),
-                param.start,
-                param.min,
-                param.max,
-                if beyond { " *" } else { "" }
-            )?;
-        }
-        let star = if moved { "; * marks values farther from their start" } else { "" };
-        writeln!(f, "\n± chance: 95 % of how far results that say nothing would have moved the value{star}")?;
-        if let Some(output) = &self.output {
-            writeln!(f, "written     {}", Printable(output.display()))?;
-        } else if self.complete {
-            write!(f, "\n{}", Form::Setoption.write(&self.params))?;
-        }
-        writeln!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
-        if !self.complete {
-            writeln!(f, "interrupted after {}; --resume goes on", counted(self.games, "game"))?;
-        }
-        let Some(test) = &self.test else { return Ok(()) };
-        write!(f, "\nNow test the values against those of the start:\n  {}", printable(test))
-    }
-}
-
 impl SpsaArgs {
     fn with_stored_arguments(&self) -> Result<SpsaArgs> {
         let players = ["player", "params", "engine"];
@@ -293,8 +229,9 @@ fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) ->
     }
 }
 
-/// Takes the parameters that keep their value out of those to tune, into the options of the engine.
-fn hold(params: &mut Vec<spsa::Param>, names: &[String], spec: &mut Spec) -> Result<()> {
+/// Takes the parameters that keep their value out of the others, as options.
+fn hold(params: &mut Vec<spsa::Param>, names: &[String]) -> Result<Vec<(String, String)>> {
+    let mut held = Vec::new();
     for name in names {
         let at = params.iter().position(|param| param.name.eq_ignore_ascii_case(name));
         let Some(at) = at.filter(|at| !named_weights::is_weight(&params[*at].name)) else {
@@ -302,9 +239,9 @@ fn hold(params: &mut Vec<spsa::Param>, names: &[String], spec: &mut Spec) -> Res
             return Err(Error::usage(format!("--hold {name}: {reason}")));
         };
         let param = params.remove(at);
-        spec.options.push((param.name.clone(), param.text(param.start)));
+        held.push((param.name.clone(), param.text(param.start)));
     }
-    Ok(())
+    Ok(held)
 }
 
 /// Adds the weights that match; a line of the file has the better range and steps.
@@ -339,8 +276,8 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.terms) {
         add_weights(&mut params, evaluation, patterns)?;
     }
-    let own = spec.options.len();
-    hold(&mut params, &args.hold, &mut spec)?;
+    let held_options = hold(&mut params, &args.hold)?;
+    spec.options.extend(held_options.iter().cloned());
     if params.is_empty() {
         return Err(Error::usage("there is nothing to tune: name a file of parameters, or --terms"));
     }
@@ -371,9 +308,7 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     }
     let tuner = Arc::new(Tuner::new(Tuning { params, schedule, seed: args.play.seed() }));
     let pairs = (args.games as usize).div_ceil(2 * schedule.pairs) * schedule.pairs;
-    let name = spec.name.clone().unwrap_or_else(|| {
-        Path::new(&spec.cmd).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    });
+    let name = spec.player_name();
     let side = |sign: &str| Spec { name: Some(format!("{name}{sign}")), ..spec.clone() };
     let run = MatchRun {
         command: "spsa",
@@ -392,9 +327,7 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     };
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
     if held.standings.broken() {
-        let kept = games.display();
-        let reason = "every game of late ended because it crashed, did not answer or played an illegal move";
-        return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
+        return Err(match_run::hopeless(&name, &games));
     }
     match_run::remark(held.standings.tally(), true, &games, ui);
     if !held.ended.complete && args.export.is_some() {
@@ -407,34 +340,11 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
         write_weights(output, evaluation, &values)?;
     }
-    let test = held
-        .ended
-        .complete
-        .then(|| test_command(args, (&spec, own), &values, output.as_deref()))
-        .transpose()?;
-    let report = report(&held.standings, &held.ended, output, test, args.export);
+    let test =
+        held.ended.complete.then(|| test_command(args, &spec.cmd, &held_options, &values, output.as_deref()));
+    let test = test.transpose()?;
+    let report = SpsaReport::new(&held.standings, &held.ended, output, test, args.export);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
-}
-
-fn report(
-    state: &SpsaState,
-    ended: &RunSummary,
-    output: Option<PathBuf>,
-    test: Option<String>,
-    form: Option<Form>,
-) -> SpsaReport {
-    SpsaReport {
-        games: state.tally().games.games(),
-        iterations: state.iterations(),
-        planned: state.planned(),
-        pentanomial: state.tally().pairs,
-        params: state.now(),
-        output,
-        test,
-        games_per_second: ended.speed(),
-        complete: ended.complete,
-        form,
-    }
 }
 
 fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Result<()> {
@@ -448,20 +358,20 @@ fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Resu
 /// The `sprt` that decides whether the values are better than those of the start.
 fn test_command(
     args: &SpsaArgs,
-    (spec, own): (&Spec, usize),
+    cmd: &str,
+    held: &[(String, String)],
     values: &[Value],
     output: Option<&Path>,
 ) -> Result<String> {
-    let given = args.play.engines().first();
-    let base = given.cloned().unwrap_or_else(|| format!("cmd={}", spec_word(&spec.cmd)));
+    let base = confirm::player(&args.play, cmd);
     let tuned = output.map_or(base.clone(), |output| {
         let own = format!("cmd={}", spec_word(&output.display().to_string()));
-        given.map_or(own.clone(), |given| format!("{given} {own}"))
+        args.play.engines().first().map_or(own.clone(), |given| format!("{given} {own}"))
     });
     let is_option = |value: &&Value| !(output.is_some() && named_weights::is_weight(&value.param.name));
     let side = |player: &str, name: &str, text: &dyn Fn(&Value) -> String| {
         let options = values.iter().filter(is_option).map(|value| (value.param.name.clone(), text(value)));
-        confirm::with_options(player, name, options.chain(spec.options[own..].iter().cloned()))
+        confirm::with_options(player, name, options.chain(held.iter().cloned()))
     };
     let tuned = side(&tuned, "tuned", &|value| value.text.clone());
     let before = side(&base, "base", &|value| value.param.text(value.param.start));

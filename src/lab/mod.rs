@@ -100,26 +100,38 @@ struct ListArgs {
 }
 
 pub fn run(args: &LabArgs, ui: &Ui) -> Result<Status> {
-    if let Command::Init { folder } = &args.command {
-        return init(folder, ui);
+    match &args.command {
+        Command::Init { folder } => init(folder, ui),
+        Command::List(args) => list(&open(ui)?.1, args, ui),
+        Command::Show { id } => {
+            let (_, book) = open(ui)?;
+            show(&book, book.entry(id)?, ui)
+        }
+        Command::Note { id, text } => {
+            let (path, book) = open(ui)?;
+            let of = book.entry(id)?.id.clone();
+            let note = Note { of, time: moment(SystemTime::now()), note: text.clone() };
+            Book { notes: vec![note], ..Book::default() }.append(&path).map(|()| Status::Done)
+        }
+        Command::Tree { file } => {
+            let (path, book) = open(ui)?;
+            ui.result(&tree(&book, &digest(&book, &path, file)?))
+        }
+        Command::Elo { file } => {
+            let (path, book) = open(ui)?;
+            ui.result(&chain(&book, &digest(&book, &path, file)?))
+        }
+        Command::Merge { books } => merge(books, ui),
     }
+}
+
+/// The book's file and its content.
+fn open(ui: &Ui) -> Result<(PathBuf, Book)> {
     let path = session::book(ui.lab.as_deref())?.ok_or_else(|| {
         Error::input(format!("there is no {FILE} in this folder or above it; `patzer lab init` begins one"))
     })?;
     let book = Book::read(&path)?;
-    match &args.command {
-        Command::Init { .. } => Ok(Status::Done),
-        Command::List(args) => list(&book, args, ui),
-        Command::Show { id } => show(&book, book.entry(id)?, ui),
-        Command::Note { id, text } => {
-            let of = book.entry(id)?.id.clone();
-            Book::append(&path, &Note { of, time: moment(SystemTime::now()), note: text.clone() })?;
-            Ok(Status::Done)
-        }
-        Command::Tree { file } => ui.result(&tree(&book, &digest(&book, &path, file)?)),
-        Command::Elo { file } => ui.result(&chain(&book, &digest(&book, &path, file)?)),
-        Command::Merge { books } => merge(&path, book, books, ui),
-    }
+    Ok((path, book))
 }
 
 fn init(folder: &Path, ui: &Ui) -> Result<Status> {
@@ -172,18 +184,17 @@ fn show(book: &Book, entry: &Entry, ui: &Ui) -> Result<Status> {
     ui.line(&text).map(|()| Status::Done)
 }
 
-fn merge(path: &Path, mut book: Book, books: &[PathBuf], ui: &Ui) -> Result<Status> {
-    let (mut runs, mut notes) = (0, 0);
+fn merge(books: &[PathBuf], ui: &Ui) -> Result<Status> {
+    let (path, mut book) = open(ui)?;
+    let mut taken = Book::default();
     for other in books {
         let new = book.missing(&Book::read(other)?);
-        new.entries.iter().try_for_each(|entry| Book::append(path, entry))?;
-        new.notes.iter().try_for_each(|note| Book::append(path, note))?;
-        runs += new.entries.len();
-        notes += new.notes.len();
-        book.entries.extend(new.entries);
-        book.notes.extend(new.notes);
+        book.extend(new.clone());
+        taken.extend(new);
     }
-    let [runs, notes] = [(runs, "run"), (notes, "note")].map(|(count, what)| counted(count as u64, what));
+    taken.append(&path)?;
+    let counts = [(taken.entries.len(), "run"), (taken.notes.len(), "note")];
+    let [runs, notes] = counts.map(|(count, what)| counted(count as u64, what));
     ui.note(format!("taken in: {runs} and {notes}"));
     Ok(Status::Done)
 }

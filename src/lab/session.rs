@@ -77,7 +77,8 @@ impl Session {
         }
         let read = self.records(trail.read.iter().filter(|path| is_result(path)));
         let entry = self.entry(exit, read, written, ui);
-        if let Err(error) = Book::append(&self.book, &entry) {
+        let new = Book { entries: vec![entry], ..Book::default() };
+        if let Err(error) = new.append(&self.book) {
             ui.warn(format!("the run is not in the book: {error}"));
         }
     }

@@ -5,10 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::allotment::AllotmentArgs;
+use crate::simulated_games::SimulatedGamesArgs;
 use crate::{Error, Result, Status, Ui};
 use patzer_experiments::race::simulate::{Field, Simulated, simulate};
 use patzer_io::Named;
-use patzer_stats::plan::Conditions;
 
 /// Looks at a simulated race, spaced evenly in the logarithm of its games.
 const LOOKS: u32 = 60;
@@ -38,17 +38,8 @@ pub(super) struct SimulateArgs {
     #[command(flatten)]
     allotment: AllotmentArgs,
 
-    /// Share of single games that are drawn, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.5, help_heading = "Games")]
-    draws: f64,
-
-    /// Advantage that an opening gives to one colour, in Elo
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Games")]
-    bias: f64,
-
-    /// Seed of the simulation
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
-    seed: u64,
+    #[command(flatten)]
+    simulated: SimulatedGamesArgs,
 }
 
 #[derive(Serialize)]
@@ -65,18 +56,19 @@ struct SimulationResult {
 
 pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<Status> {
     crate::interrupt::listen()?;
-    let settings = args.allotment.settings(args.strengths.len(), args.against.is_some(), args.seed)?;
+    let settings =
+        args.allotment.settings(args.strengths.len(), args.against.is_some(), args.simulated.seed)?;
     if args.strengths.iter().any(|elo| !elo.is_finite()) {
         return Err(Error::usage("--strengths: write Elo of each candidate, such as 30,20,0"));
     }
-    let conditions = Conditions { draws: args.draws, bias: args.bias };
+    let conditions = args.simulated.conditions();
     let field = Field::new(&args.strengths, settings.anchor, conditions)?;
     let simulated = simulate(&settings, &field, &looks(settings.budget), args.count)?;
     ui.result(&SimulationResult {
         policy: settings.policy.name(),
         candidates: settings.candidates,
-        draws: args.draws,
-        bias: args.bias,
+        draws: conditions.draws,
+        bias: conditions.bias,
         games_until_90: simulated.games_until(0.9),
         simulated,
     })

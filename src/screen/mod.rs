@@ -1,7 +1,7 @@
 mod settings;
 mod simulate;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::match_display::DisplayArgs;
 use super::match_run::{self, FinishedMatch, MatchRun};
 use super::play::{PlayArgs, with_keys};
 use crate::confirm;
-use crate::given::{self, Given, spec_word};
+use crate::given::{self, Given};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_experiments::PairSettings;
 use patzer_experiments::screen::{
@@ -79,7 +79,7 @@ pub struct ScreenArgs {
 
     /// Test the chosen changes against none by sprt in games of their own, when the screen has ended
     ///
-    /// Its games are beside those of the screen, as FILE.sprt.pgn; the exit code is that of sprt.
+    /// Its games lie beside the games of the screen, as FILE.sprt.pgn; the exit code is sprt's.
     #[arg(long, help_heading = "Screen")]
     #[serde(skip)]
     confirm: bool,
@@ -178,13 +178,11 @@ impl ScreenArgs {
             let none = vec![0; factors.len()];
             let player = |levels: Levels| {
                 let build = subject.builds.iter().find(|build| build.levels == levels)?;
-                let text = &build.player;
-                Some(if text.contains("cmd=") { text.clone() } else { format!("cmd={}", spec_word(text)) })
+                Some(confirm::described(&build.player))
             };
             return Some([player(levels)?, player(none)?]);
         }
-        let engine = self.play.engines().first().cloned();
-        let engine = engine.unwrap_or_else(|| format!("cmd={}", spec_word(&subject.specs[0].cmd)));
+        let engine = confirm::player(&self.play, &subject.specs[0].cmd);
         let options = factors.iter().filter(|factor| chosen(&factor.name)).flat_map(|factor| {
             let range = report.ranges.iter().find(|row| row.name == factor.name);
             factor.settings.iter().map(move |setting| match range {
@@ -203,9 +201,7 @@ impl ScreenArgs {
 
 /// The engine as both players.
 fn twice(spec: &Spec) -> Vec<Spec> {
-    let name = spec.name.clone().unwrap_or_else(|| {
-        Path::new(&spec.cmd).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    });
+    let name = spec.player_name();
     [1, 2].map(|number| Spec { name: Some(format!("{name} {number}")), ..spec.clone() }).to_vec()
 }
 
@@ -228,10 +224,7 @@ fn screen(args: &ScreenArgs, ui: &Ui) -> Result<Status> {
     let design = args.settings.design(subject.factors.clone(), builds, args.play.seed())?;
     let held = play(args, &subject, design, ui)?;
     if held.standings.broken() {
-        let (name, kept) = (&subject.specs[0].cmd, args.output.display());
-        let reason =
-            "every game of late ended because an engine crashed, did not answer or played an illegal move";
-        return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
+        return Err(match_run::hopeless(&subject.specs[0].cmd, &args.output));
     }
     match_run::remark(&held.standings.all(), subject.specs.len() == 2, &args.output, ui);
     let mut report = held.standings.report(&held.ended);
@@ -252,9 +245,7 @@ fn screen(args: &ScreenArgs, ui: &Ui) -> Result<Status> {
 }
 
 fn play(args: &ScreenArgs, subject: &Subject, design: Design, ui: &Ui) -> Result<FinishedMatch<ScreenState>> {
-    if args.games % 2 == 1 {
-        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
-    }
+    match_run::note_of_odd(args.games, ui);
     let pairs = args.games.div_ceil(2) as usize;
     let contest = json!({ "screen": design });
     let planner = Planner::new(design);

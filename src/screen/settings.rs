@@ -39,7 +39,7 @@ pub struct SettingArgs {
 }
 
 impl SettingArgs {
-    /// Checks the settings, and makes them those of a design.
+    /// Makes a design of the settings, and checks it.
     pub fn design(&self, factors: Factors, builds: Vec<Levels>, seed: u64) -> Result<Design> {
         let SettingArgs { worth, confidence, share, pairs } = *self;
         let design = Design { factors, builds, confidence, worth, share, batch: pairs as usize, seed };

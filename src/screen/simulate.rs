@@ -5,10 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::settings::SettingArgs;
+use crate::simulated_games::SimulatedGamesArgs;
 use crate::{Result, Status, Ui};
 use patzer_experiments::screen::Factors;
 use patzer_experiments::screen::simulate::{Simulated, simulate};
-use patzer_stats::plan::Conditions;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer screen simulate --effects 10,5,0,0,-5 --games 20000              what would it find?\n  \
@@ -33,17 +33,8 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     games: u64,
 
-    /// Share of single games that are drawn, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.5, help_heading = "Games")]
-    draws: f64,
-
-    /// Advantage that an opening gives to one colour, in Elo
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Games")]
-    bias: f64,
-
-    /// Seed of the simulation
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
-    seed: u64,
+    #[command(flatten)]
+    simulated: SimulatedGamesArgs,
 }
 
 #[derive(Serialize)]
@@ -58,10 +49,10 @@ struct SimulationResult {
 pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<Status> {
     crate::interrupt::listen()?;
     let changes = args.effects.len();
-    let design = args.settings.design(Factors::unnamed(changes), Vec::new(), args.seed)?;
-    let conditions = Conditions { draws: args.draws, bias: args.bias };
+    let design = args.settings.design(Factors::unnamed(changes), Vec::new(), args.simulated.seed)?;
+    let conditions = args.simulated.conditions();
     let found = simulate(&design, &args.effects, args.games.div_ceil(2), conditions, args.count)?;
-    ui.result(&SimulationResult { changes, draws: args.draws, bias: args.bias, found })
+    ui.result(&SimulationResult { changes, draws: conditions.draws, bias: conditions.bias, found })
 }
 
 impl fmt::Display for SimulationResult {

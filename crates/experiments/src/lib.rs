@@ -7,9 +7,10 @@
 //! [`MoveRank`] ask about single positions.
 
 pub mod book;
-mod cholesky;
 mod failed_games;
+mod lines;
 mod move_ranks;
+mod newton;
 mod on_demand;
 mod pair_settings;
 pub mod puzzles;

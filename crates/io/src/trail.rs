@@ -1,5 +1,6 @@
 //! Files that this process reads and writes, for those who keep a book of runs. Nothing is noted before [`begin`].
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,15 +26,17 @@ pub fn begin() {
 
 /// Ends the notes and returns them.
 pub fn take() -> Trail {
-    trail().take().unwrap_or_default()
+    let mut trail = trail().take().unwrap_or_default();
+    for paths in [&mut trail.read, &mut trail.written] {
+        let mut seen = HashSet::new();
+        paths.retain(|path| seen.insert(path.clone()));
+    }
+    trail
 }
 
 fn note(of: impl Fn(&mut Trail) -> &mut Vec<PathBuf>, path: &Path) {
     if let Some(trail) = trail().as_mut() {
-        let paths = of(trail);
-        if !paths.iter().any(|known| known == path) {
-            paths.push(path.to_path_buf());
-        }
+        of(trail).push(path.to_path_buf());
     }
 }
 

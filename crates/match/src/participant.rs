@@ -99,7 +99,7 @@ impl Participant {
         } else {
             in_process(spec, &path, defaults)?
         };
-        let name = spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd));
+        let name = spec.player_name();
         Ok(Participant {
             name,
             time_settings,
@@ -379,10 +379,6 @@ fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     }
 }
 
-fn file_name(cmd: &str) -> String {
-    Path::new(cmd).file_name().map_or_else(|| cmd.to_string(), |name| name.to_string_lossy().into_owned())
-}
-
 fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
     // The program runs in another working folder.
     let path = std::path::absolute(&path).map_err(|e| Error::io(&path, e))?;
@@ -402,7 +398,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         ponder: spec.ponder.unwrap_or(false),
         white_pov: spec.white_pov.unwrap_or(false),
         timeouts: defaults.timeouts,
-        name: spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd)),
+        name: spec.player_name(),
         lenient: defaults.lenient,
         listen: defaults.listen.clone(),
         strays: Arc::default(),

@@ -1,7 +1,7 @@
 //! Player descriptions on the command line, in the syntax of fastchess and cutechess-cli: `cmd=./new name=new
 //! option.Hash=64 tc=8+0.08 …`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -79,6 +79,12 @@ impl FromStr for Spec {
 }
 
 impl Spec {
+    /// The name that is given, or the file's.
+    pub fn player_name(&self) -> String {
+        let file = Path::new(&self.cmd).file_name().map(|name| name.to_string_lossy().into_owned());
+        self.name.clone().or(file).unwrap_or_else(|| self.cmd.clone())
+    }
+
     pub fn command(cmd: &str) -> Spec {
         Spec { cmd: cmd.to_string(), ..Spec::default() }
     }

@@ -17,13 +17,7 @@ const POINTS: usize = 200;
 const COURSES: usize = 24;
 
 /// The section of a screen of these players, replayed from the results of its journal.
-pub fn section(
-    name: &str,
-    design: Design,
-    players: &[String],
-    entries: &[PairEntry],
-    complete: bool,
-) -> Section {
+pub fn section(name: &str, design: Design, players: &[String], entries: &[PairEntry]) -> Section {
     let mut state = ScreenState::new(Planner::new(design), players);
     let step = (entries.len() / POINTS).max(1);
     let mut course = Vec::new();
@@ -33,8 +27,8 @@ pub fn section(
             course.push((state.games() as f64, effects(state.planner())));
         }
     }
-    let report =
-        state.report(&RunSummary { games: 0, seconds: 0.0, discarded: 0, single_games: 0, complete });
+    let ended = RunSummary { games: 0, seconds: 0.0, discarded: 0, single_games: 0, complete: true };
+    let report = state.report(&ended);
     let mut section = Section::new(name, SectionKind::Match);
     section.summary = summary(&report);
     section.measure("games", "games", report.games);
@@ -100,10 +94,10 @@ fn switches(report: &ScreenReport) -> Table {
     let mut table = Table::new(&["change", "options", "Elo", "± 95 %", "from", "to", "games", "standing"]);
     for row in &report.effects {
         let numbers = [row.elo, row.error, row.low, row.high].map(|value| Cell::number(value, 1));
-        let open = row.standing == Standing::Open && row.chosen;
-        let standing = if open { "open, chosen".to_string() } else { row.standing.to_string() };
         let head = [Cell::text(&row.name), Cell::text(&row.change)];
-        table.row(head.into_iter().chain(numbers).chain([Cell::Count(row.games), Cell::text(&standing)]));
+        table.row(
+            head.into_iter().chain(numbers).chain([Cell::Count(row.games), Cell::text(row.standing_text())]),
+        );
     }
     table
 }
@@ -151,7 +145,7 @@ fn of_change(name: &str, course: &[(f64, Vec<EffectRow>)]) -> Figure {
     let mut curves = Curves::around("games", "Elo", ends.chain([(0.0, 0.0)])).of_counts();
     curves.bands.push(Band { colour: PURPLE, points: band });
     curves.levels.push(Level { label: String::new(), y: 0.0, colour: PURPLE });
-    let caption = "The band holds at any time, together with those of all other changes.";
+    let caption = "The band holds at any time, together with the bands of all other changes.";
     Figure::new(&format!("effect-{name}"), name, caption, Drawing::Curves(curves.line("", BLUE, points)))
 }
 

@@ -10,7 +10,7 @@ use super::pentanomial::{Distribution, ResultCounts};
 use super::special::normal_cdf;
 
 /// 97.5 % quantile of the standard normal distribution.
-const Z95: f64 = 1.959_963_984_540_054;
+pub const Z95: f64 = 1.959_963_984_540_054;
 
 /// Normalised Elo of one standard deviation of one game: 800 / ln 10.
 pub(super) const NELO: f64 = 800.0 / std::f64::consts::LN_10;

@@ -20,7 +20,7 @@ mod statistics;
 
 pub use adjusted::Adjusted;
 pub use cholesky::{Cholesky, dot};
-pub use elo::{Estimate, with_error};
+pub use elo::{Estimate, Z95, with_error};
 pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
 pub use precision::Precision;
 pub use quadratic::Quadratic;

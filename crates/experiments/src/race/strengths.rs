@@ -5,15 +5,9 @@
 
 use super::Meetings;
 use crate::ELO;
-use crate::cholesky::{cholesky, solve};
+use crate::newton::{PRIOR, STEPS, prior, step};
 use patzer_chess::rng::Rng;
 use patzer_stats::Distribution;
-
-/// Precision of the prior, 1,000 Elo wide: it bounds the strength of a player without a loss, and the sum of all.
-const PRIOR: f64 = (ELO / 1000.0) * (ELO / 1000.0);
-
-/// Newton steps at most; a warm start needs two or three.
-const STEPS: usize = 30;
 
 #[derive(Debug, Clone)]
 pub(super) struct Strengths {
@@ -36,9 +30,7 @@ impl Strengths {
     pub fn fit(&mut self, meetings: &Meetings) {
         let players = self.theta.len();
         for _ in 0..STEPS {
-            let mut slope: Vec<f64> = self.theta.iter().map(|theta| -PRIOR * theta).collect();
-            let mut precision = vec![0.0; players * players];
-            (0..players).for_each(|i| precision[i * players + i] = PRIOR);
+            let (mut slope, mut precision) = prior(&self.theta);
             for ([a, b], counts) in meetings.met() {
                 let p = self.expected([a, b]);
                 let pairs = counts.pairs() as f64;
@@ -50,12 +42,7 @@ impl Strengths {
                     precision[at[0] * players + at[1]] += sign * weight;
                 }
             }
-            cholesky(&mut precision, players);
-            let step = solve(&precision, players, slope);
-            // A first step from far away may overshoot.
-            let most = step.iter().fold(0.0, |most: f64, step| most.max(step.abs()));
-            let scale = (2.0 / most.max(2.0)).min(1.0);
-            self.theta.iter_mut().zip(&step).for_each(|(theta, step)| *theta += scale * step);
+            let most = step(&mut self.theta, slope, &mut precision);
             self.factor = precision;
             if most < 1e-9 {
                 break;

@@ -31,6 +31,11 @@ impl Assigned {
         self.plan.extend(&players);
     }
 
+    /// Number of pairs with an assignment.
+    pub(super) fn count(&self) -> usize {
+        self.assignments().len()
+    }
+
     /// The assignment of a pair, if it is made.
     pub fn get(&self, pair: usize) -> Option<Assignment> {
         self.assignments().get(pair).cloned()

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::factor::lines;
+use super::factor::names_of_pair;
 use super::{Factor, Factors, Levels};
+use crate::lines;
 use patzer_io::error::{Error, Result};
 
 /// A player, as a file or as words of `--engine`, and its levels.
@@ -18,9 +19,9 @@ pub struct Build {
 pub fn read_builds(path: &Path) -> Result<(Vec<Build>, Factors)> {
     let mut factors = Factors::default();
     let (mut builds, mut pairs) = (Vec::new(), Vec::new());
-    for (at, line) in lines(path)? {
+    for (at, line) in lines::read(path)? {
         // A Windows path has a colon, too.
-        match (line.rsplit_once(':'), line.split_once('*')) {
+        match (line.rsplit_once(':'), names_of_pair(&line)) {
             (Some((player, changes)), _) => {
                 let changes: Vec<String> = changes
                     .split(',')
@@ -30,16 +31,13 @@ pub fn read_builds(path: &Path) -> Result<(Vec<Build>, Factors)> {
                 changes.iter().for_each(|name| factors.note(name));
                 builds.push((player.trim().to_string(), changes));
             }
-            (None, Some((a, b))) => pairs.push((at, [a.trim().to_string(), b.trim().to_string()])),
+            (None, Some(names)) => pairs.push((at, names)),
             (None, None) => {
                 return Err(Error::at(path, at, format!("`{line}` is not PLAYER: CHANGE, CHANGE")));
             }
         }
     }
-    for (at, names) in pairs {
-        let pair = factors.interaction(&names).map_err(|reason| Error::at(path, at, reason))?;
-        factors.interactions.push(pair);
-    }
+    factors.add_interactions(path, pairs)?;
     if builds.len() < 2 || factors.factors.is_empty() {
         return Err(Error::data(path, "a screen of builds has two builds or more, and a change"));
     }

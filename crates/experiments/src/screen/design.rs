@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::factor::half_width;
 use super::{Factors, Standing};
 use patzer_chess::rng::{Rng, mix};
 
@@ -78,10 +79,7 @@ impl Design {
     pub fn code(&self, factor: usize, level: u8) -> f64 {
         match self.factors.factors[factor].range() {
             None => f64::from(level) - 0.5,
-            Some(values) => {
-                let half = (values[1] - values[0]).max(values[2] - values[1]);
-                (values[usize::from(level)] - values[1]) / half
-            }
+            Some(values) => (values[usize::from(level)] - values[1]) / half_width(values),
         }
     }
 
@@ -94,7 +92,7 @@ impl Design {
         }
     }
 
-    /// Terms of the first player less those of the second.
+    /// Values of the terms for the first player less the second.
     pub fn differences(&self, terms: &[Term], [a, b]: [&Levels; 2]) -> Vec<f64> {
         terms.iter().map(|term| self.value(*term, a) - self.value(*term, b)).collect()
     }

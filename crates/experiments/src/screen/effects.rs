@@ -4,13 +4,7 @@
 //! give (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
 
 use crate::ELO;
-use crate::cholesky::{cholesky, solve};
-
-/// Precision of the prior, 1,000 Elo wide: it bounds the effects before the pairs determine all of them.
-const PRIOR: f64 = (ELO / 1000.0) * (ELO / 1000.0);
-
-/// Newton steps at most; a warm start needs one or two.
-const STEPS: usize = 30;
+use crate::newton::{PRIOR, STEPS, prior, solve, step};
 
 #[derive(Debug, Clone)]
 pub struct Effects {
@@ -55,9 +49,8 @@ impl Effects {
         let terms = self.theta.len();
         let mut factor = Vec::new();
         for _ in 0..STEPS {
-            let mut slope: Vec<f64> = self.theta.iter().map(|theta| -PRIOR * theta).collect();
-            factor = vec![0.0; terms * terms];
-            (0..terms).for_each(|i| factor[i * terms + i] = PRIOR);
+            let mut slope;
+            (slope, factor) = prior(&self.theta);
             for (row, score) in observed.rows(terms) {
                 let p = self.expected(row);
                 let weight = p * (1.0 - p);
@@ -70,14 +63,8 @@ impl Effects {
                         .for_each(|(sum, other)| *sum += scale * other);
                 }
             }
-            cholesky(&mut factor, terms);
-            let step = solve(&factor, terms, slope);
-            // A first step from far away may overshoot.
-            let most = step.iter().fold(0.0, |most: f64, step| most.max(step.abs()));
-            let scale = (2.0 / most.max(2.0)).min(1.0);
-            self.theta.iter_mut().zip(&step).for_each(|(theta, step)| *theta += scale * step);
             // The error after a step is about its square.
-            if most < 1e-3 {
+            if step(&mut self.theta, slope, &mut factor) < 1e-3 {
                 break;
             }
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lines;
 use crate::spsa::Param;
 use patzer_io::error::{Error, Result};
 
@@ -34,6 +35,15 @@ pub struct Factors {
 /// Half the width of the range of an SPSA line, in its perturbations `c_end`.
 const STEPS: f64 = 4.0;
 
+/// Unit of a range's codes: the distance of its middle from the farther end.
+pub(super) fn half_width([low, middle, high]: [f64; 3]) -> f64 {
+    (middle - low).max(high - middle)
+}
+
+fn ascends([low, middle, high]: [f64; 3]) -> bool {
+    low < middle && middle < high
+}
+
 impl Factor {
     /// Number of levels.
     pub fn levels(&self) -> usize {
@@ -57,7 +67,7 @@ impl Factor {
     /// Tests that each option has a value for each level, and that a range ascends.
     pub(super) fn is_whole(&self) -> bool {
         let levels = self.levels();
-        let is_range = || self.settings.len() == 1 && self.range().is_some_and(|[a, b, c]| a < b && b < c);
+        let is_range = || self.settings.len() == 1 && self.range().is_some_and(ascends);
         (levels == 2 || (levels == 3 && is_range()))
             && self.settings.iter().all(|setting| setting.values.len() == levels)
     }
@@ -81,7 +91,7 @@ impl Factor {
         }
         match factor.range() {
             None if factor.is_range() => Err(format!("{name}: a range has numbers, such as 60..74..90")),
-            Some([low, middle, high]) if !(low < middle && middle < high) => {
+            Some(values @ [low, middle, high]) if !ascends(values) => {
                 Err(format!("{name}: {low}..{middle}..{high} does not ascend"))
             }
             _ => Ok(factor),
@@ -97,9 +107,9 @@ impl Factor {
         let ends = [(start - STEPS * c_end).max(*min), (start + STEPS * c_end).min(*max)];
         let values = [ends[0], *start, ends[1]].map(|value| param.text(value)).to_vec();
         let factor = Factor { name: name.clone(), settings: vec![Setting { option: name.clone(), values }] };
-        match factor.range() {
-            Some([low, middle, high]) if low < middle && middle < high => Ok(factor),
-            _ => {
+        match factor.range().is_some_and(ascends) {
+            true => Ok(factor),
+            false => {
                 Err(format!("{name}: {start} is an end of its range; write {name}: {name}=LOW..MIDDLE..HIGH"))
             }
         }
@@ -128,9 +138,7 @@ impl Setting {
         }
         Ok(Setting { option: option.to_string(), values })
     }
-}
 
-impl Setting {
     /// Writes a value of a range as the option takes it: whole where its ends are.
     pub fn text_of(&self, value: f64) -> String {
         match self.values.iter().any(|text| text.contains('.')) {
@@ -153,30 +161,22 @@ impl fmt::Display for Factor {
 pub fn read(path: &Path) -> Result<Factors> {
     let mut read = Factors::default();
     let mut pairs = Vec::new();
-    for (at, line) in lines(path)? {
-        let fault = |reason: String| Error::at(path, at.clone(), reason);
-        if let Some((a, b)) = line.split_once('*').filter(|_| !line.contains([':', ',', '='])) {
-            pairs.push((at, [a.trim().to_string(), b.trim().to_string()]));
+    for (at, line) in lines::read(path)? {
+        if let Some(names) = names_of_pair(&line).filter(|_| !line.contains([':', ',', '='])) {
+            pairs.push((at, names));
             continue;
         }
-        let factor = Factor::parse(&line).map_err(fault)?;
-        read.check_new(&factor).map_err(fault)?;
-        read.factors.push(factor);
+        let factor = Factor::parse(&line).and_then(|factor| read.check_new(&factor).map(|()| factor));
+        read.factors.push(factor.map_err(|reason| Error::at(path, at, reason))?);
     }
-    for (at, names) in pairs {
-        let pair = read.interaction(&names).map_err(|reason| Error::at(path, at, reason))?;
-        read.interactions.push(pair);
-    }
+    read.add_interactions(path, pairs)?;
     if read.factors.is_empty() { Err(Error::data(path, "holds no factor")) } else { Ok(read) }
 }
 
-/// Lines with their places, without comments.
-pub(super) fn lines(path: &Path) -> Result<Vec<(String, String)>> {
-    let text = patzer_io::read_text(path, patzer_io::Limit::WEIGHTS)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let numbered =
-        text.lines().enumerate().map(|(at, line)| (format!("line {}", at + 1), line.trim().to_string()));
-    Ok(numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect())
+/// Names of the factors of `A*B`.
+pub(super) fn names_of_pair(line: &str) -> Option<[String; 2]> {
+    let (a, b) = line.split_once('*')?;
+    Some([a, b].map(|name| name.trim().to_string()))
 }
 
 impl Factors {
@@ -231,7 +231,16 @@ impl Factors {
         self.factors.iter().position(|factor| factor.name == name)
     }
 
-    pub(super) fn interaction(&self, names: &[String; 2]) -> std::result::Result<[usize; 2], String> {
+    /// Adds the interactions of these names, each with its place in the file.
+    pub(super) fn add_interactions(&mut self, path: &Path, pairs: Vec<(String, [String; 2])>) -> Result<()> {
+        for (at, names) in pairs {
+            let pair = self.interaction(&names).map_err(|reason| Error::at(path, at, reason))?;
+            self.interactions.push(pair);
+        }
+        Ok(())
+    }
+
+    fn interaction(&self, names: &[String; 2]) -> std::result::Result<[usize; 2], String> {
         let [a, b] = names.each_ref().map(|name| {
             let number = self.number(name).ok_or_else(|| format!("`{name}` is no factor"))?;
             match self.factors[number].is_range() {

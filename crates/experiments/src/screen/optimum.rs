@@ -1,12 +1,11 @@
 //! Optimum of a range: the greatest value of the fitted parabola, with its interval.
 
+use super::factor::half_width;
 use super::{Effects, Factor};
+use patzer_stats::Z95;
 
 /// Points of the range that are tested for the interval.
 const POINTS: usize = 400;
-
-/// Two-sided 95 % quantile of the normal distribution.
-const Z95: f64 = 1.959_963_984_540_054;
 
 /// Optimum of a range within its ends, in the option's unit, by the response surface b x + c x².
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +27,7 @@ impl Optimum {
     /// (Fieller, "Some problems in interval estimation", J. R. Stat. Soc. B 16, 1954).
     pub fn of(factor: &Factor, effects: &Effects, term: usize) -> Option<Optimum> {
         let values = factor.range()?;
-        let half = (values[1] - values[0]).max(values[2] - values[1]);
+        let half = half_width(values);
         let [low, high] = [values[0], values[2]].map(|value| (value - values[1]) / half);
         let gain = |x: f64| effects.sum(&[(term, x), (term + 1, x * x)]);
         let point = |at: usize| low + (high - low) * at as f64 / POINTS as f64;

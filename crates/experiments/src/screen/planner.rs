@@ -29,20 +29,18 @@ pub struct Planner {
     assigned: Arc<Assigned>,
     /// Pairs of the last fit.
     fitted: usize,
-    next: usize,
 }
 
 impl Planner {
     pub fn new(design: Design) -> Planner {
         let (terms, factors) = (design.terms(), design.factors.factors.len());
-        let mut planner = Planner {
+        let planner = Planner {
             observed: Observations::default(),
             effects: Effects::new(terms.len()),
             standings: vec![Standing::Open; factors],
             pairs: vec![0; factors],
             assigned: Arc::new(Assigned::new(design.clone())),
             fitted: 0,
-            next: 0,
             terms,
             design,
         };
@@ -137,13 +135,15 @@ impl Planner {
         self.standings.iter().all(|standing| *standing != Standing::Open)
     }
 
-    fn assign(&mut self) {
-        let numbers = self.next..self.next + self.design.batch;
-        let drawn: Option<Vec<_>> = numbers.map(|pair| self.design.assign(pair, &self.standings)).collect();
-        self.next += self.design.batch;
-        // Builds that differ in nothing that is open end the experiment with the batches assigned before.
-        if let Some(drawn) = drawn.filter(|_| !self.is_decided()) {
-            self.assigned.extend(drawn);
+    /// Assigns a batch, unless all is decided.
+    fn assign(&self) {
+        if self.is_decided() {
+            return;
         }
+        let first = self.assigned.count();
+        let numbers = first..first + self.design.batch;
+        // Builds that differ in nothing that is open end the experiment with the batches assigned before.
+        let drawn: Option<Vec<_>> = numbers.map(|pair| self.design.assign(pair, &self.standings)).collect();
+        drawn.into_iter().for_each(|drawn| self.assigned.extend(drawn));
     }
 }

@@ -5,14 +5,12 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::factor::half_width;
 use super::{Optimum, Planner, Standing, Term};
 use patzer_io::number::grouped;
 use patzer_io::printable;
 use patzer_match::{Reason, RunSummary, StopReason, Tally};
-use patzer_stats::with_error;
-
-/// Two-sided 95 % quantile of the normal distribution.
-const Z95: f64 = 1.959_963_984_540_054;
+use patzer_stats::{Z95, with_error};
 
 /// A switch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +30,14 @@ pub struct EffectRow {
     pub standing: Standing,
     /// Part of the set that the confirming test plays with.
     pub chosen: bool,
+}
+
+impl EffectRow {
+    /// The standing in words, with an open change that is chosen.
+    pub fn standing_text(&self) -> String {
+        let open = self.standing == Standing::Open && self.chosen;
+        if open { "open, chosen".to_string() } else { self.standing.to_string() }
+    }
 }
 
 /// A range.
@@ -180,8 +186,7 @@ fn weights(planner: &Planner, chosen: &[String], ranges: &[RangeRow]) -> Vec<(us
     let is_chosen = |factor: usize| chosen.contains(&design.factors.factors[factor].name);
     let at = |factor: usize| {
         let row = ranges.iter().find(|row| row.name == design.factors.factors[factor].name)?;
-        let [low, middle, high] = row.values;
-        Some((row.optimum - middle) / (middle - low).max(high - middle))
+        Some((row.optimum - row.values[1]) / half_width(row.values))
     };
     let code = |factor: usize| if is_chosen(factor) { 0.5 } else { -0.5 };
     let weight = |term: &Term| match *term {
@@ -205,8 +210,7 @@ pub(super) fn table(rows: &[EffectRow]) -> String {
     for row in rows {
         let [low, high] = [row.low, row.high].map(|value| format!("{:+.1}", value + 0.0));
         let (name, elo) = (printable(&row.name), with_error(row.elo + 0.0, row.error, 1));
-        let open = row.standing == Standing::Open && row.chosen;
-        let standing = if open { "open, chosen".to_string() } else { row.standing.to_string() };
+        let standing = row.standing_text();
         text +=
             &format!("\n{name:<width$} {elo:>15} {low:>8} {high:>8} {:>8}  {standing}", grouped(row.games));
     }

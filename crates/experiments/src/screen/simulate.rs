@@ -7,6 +7,7 @@ use super::{Design, Planner, Standing};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
+use patzer_stats::Z95;
 use patzer_stats::elo::expected_score;
 use patzer_stats::plan::{Conditions, Pairs};
 
@@ -83,7 +84,7 @@ fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64)
     let mut run = Run { pairs, covered: 0, missed, wrong: 0, kept: 0, decided: 0, squares: 0.0, beyond: 0.0 };
     for (term, truth) in elo.iter().enumerate() {
         let (estimate, error) = planner.effects().effect(term);
-        run.covered += u64::from((estimate - truth).abs() <= 1.959_963_984_540_054 * error);
+        run.covered += u64::from((estimate - truth).abs() <= Z95 * error);
         let standing = planner.standings()[term];
         let is_wrong = match standing {
             Standing::Open => false,

@@ -33,7 +33,7 @@ impl ScreenState {
         self.failed.hopeless()
     }
 
-    /// Report of all pairs, also of those of an unfinished batch.
+    /// Report of all pairs, an unfinished batch included.
     pub fn report(&self, ended: &RunSummary) -> ScreenReport {
         let mut planner = self.planner.clone();
         planner.finish();

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lines;
 use patzer_io::error::{Error, Result};
 use patzer_io::message_error;
 
@@ -109,15 +110,9 @@ impl Param {
 
 /// Reads a file of parameters; empty lines and lines that begin with `#` are skipped.
 pub fn read(path: &Path) -> Result<Vec<Param>> {
-    let text = patzer_io::read_text(path, patzer_io::Limit::WEIGHTS)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut params = Vec::<Param>::new();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let fault = |reason: String| Error::at(path, format!("line {}", index + 1), reason);
+    for (at, line) in lines::read(path)? {
+        let fault = |reason: String| Error::at(path, &at, reason);
         let param: Param = line.parse().map_err(|error: ParamError| fault(error.to_string()))?;
         if params.iter().any(|other| other.name.eq_ignore_ascii_case(&param.name)) {
             return Err(fault(format!("`{}` comes a second time", param.name)));

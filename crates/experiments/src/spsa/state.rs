@@ -14,6 +14,7 @@ use patzer_io::number::counted;
 use patzer_match::participant::Participant;
 use patzer_match::record::PairEntry;
 use patzer_match::{PlayerError, Standings, Tally};
+use patzer_stats::Z95;
 
 /// Values after every iteration so far, shared with the threads that play.
 pub struct Tuner {
@@ -109,9 +110,6 @@ pub struct Value {
     /// Half the width of the 95 % interval that chance alone explains.
     pub noise: f64,
 }
-
-/// Two-sided 95 % quantile of the normal distribution.
-const Z95: f64 = 1.959_963_984_540_054;
 
 /// The standings of a tuning.
 pub struct SpsaState {

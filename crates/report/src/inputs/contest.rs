@@ -30,7 +30,7 @@ pub(super) fn of_journal(
     if let Some(design) = Design::of(conditions) {
         let players = players(conditions);
         check_players(journal, &entries, players.len())?;
-        let section = screen::section(name, design, &players, &entries, complete);
+        let section = screen::section(name, design, &players, &entries);
         return Ok(with_state(section, journal, complete));
     }
     let mut contest = Contest { players: players(conditions), ..Contest::default() };

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::{Entry, Note};
@@ -30,6 +29,18 @@ pub struct Book {
 /// The book of a folder: there or in one of the folders above.
 pub fn find(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(FILE)).find(|path| path.is_file())
+}
+
+/// Locks a book, waiting for another process that appends.
+fn lock(path: &Path) -> Result<Option<Lock>> {
+    let begin = Instant::now();
+    loop {
+        match Lock::take(path) {
+            Err(error) if begin.elapsed() > WAIT => return Err(error),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            lock => return lock,
+        }
+    }
 }
 
 impl Book {
@@ -61,19 +72,12 @@ impl Book {
         Ok(())
     }
 
-    /// Appends a line to a book's file.
+    /// Appends runs and remarks to a book's file, in one piece.
     ///
     /// # Errors
     /// The file cannot be written, or another process keeps it locked.
-    pub fn append(path: &Path, line: &impl Serialize) -> Result<()> {
-        let begin = Instant::now();
-        let _lock = loop {
-            match Lock::take(path) {
-                Err(error) if begin.elapsed() > WAIT => return Err(error),
-                Err(_) => std::thread::sleep(Duration::from_millis(20)),
-                Ok(lock) => break lock,
-            }
-        };
+    pub fn append(&self, path: &Path) -> Result<()> {
+        let _lock = lock(path)?;
         let fault = |e| Error::io(path, e);
         let before = std::fs::read(path).map_err(fault)?;
         let whole = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -81,13 +85,31 @@ impl Book {
         // The last line may have been cut off, or written by an editor without a line end.
         let is_entry = serde_json::from_slice::<Value>(last).is_ok();
         let mut text = if is_entry { b"\n".to_vec() } else { Vec::new() };
-        serde_json::to_writer(&mut text, line).map_err(|e| Error::internal(e.to_string()))?;
-        text.push(b'\n');
+        text.extend(self.lines().map_err(|e| Error::internal(e.to_string()))?);
         let mut file = OpenOptions::new().append(true).open(path).map_err(fault)?;
         if !last.is_empty() && !is_entry {
             file.set_len(whole as u64).map_err(fault)?;
         }
         file.write_all(&text).map_err(fault)
+    }
+
+    fn lines(&self) -> serde_json::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for entry in &self.entries {
+            serde_json::to_writer(&mut text, entry)?;
+            text.push(b'\n');
+        }
+        for note in &self.notes {
+            serde_json::to_writer(&mut text, note)?;
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+
+    /// Takes in another book after this one.
+    pub fn extend(&mut self, other: Book) {
+        self.entries.extend(other.entries);
+        self.notes.extend(other.notes);
     }
 
     /// Entries and notes that this book lacks; entries are known by their identity.
@@ -118,10 +140,10 @@ impl Book {
 
     /// Digest of a file that the book names by this path or name, the last one; or the digest itself.
     pub fn digest(&self, file: &str) -> Option<String> {
-        let files = self.entries.iter().rev().flat_map(|entry| entry.written.iter().chain(&entry.read));
+        let mut files = self.entries.iter().rev().flat_map(|entry| entry.written.iter().chain(&entry.read));
         let named = |record: &&super::FileRecord| {
             record.path == Path::new(file) || record.name() == file || record.digest == file
         };
-        files.clone().find(named).map(|record| record.digest.clone())
+        files.find(named).map(|record| record.digest.clone())
     }
 }

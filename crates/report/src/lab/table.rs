@@ -7,6 +7,7 @@ use patzer_io::printable;
 use patzer_stats::with_error;
 
 use super::{Book, Entry};
+use crate::html::escaped;
 
 named! {
     /// Form of a table
@@ -49,7 +50,7 @@ pub fn short(entry: &Entry) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What an exit code says that the result does not.
+/// Words for an exit code, where it is no verdict.
 fn exit(code: u8) -> &'static str {
     match code {
         0 => "done",
@@ -60,7 +61,7 @@ fn exit(code: u8) -> &'static str {
 }
 
 fn row(book: &Book, entry: &Entry) -> [String; 6] {
-    // What a command makes on its way comes before its result.
+    // Intermediate files come before the result.
     let output = entry.written.last().map_or_else(String::new, |file| file.path.display().to_string());
     let more = entry.written.len().saturating_sub(1) as u64;
     let output = if more > 0 { format!("{output} and {}", grouped(more)) } else { output };
@@ -127,7 +128,6 @@ fn csv(rows: &[[String; 6]]) -> Result<String> {
 }
 
 fn html(rows: &[[String; 6]]) -> String {
-    let escaped = |cell: &str| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let cells = |tag: &str, cells: &[String]| -> String {
         cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect()
     };

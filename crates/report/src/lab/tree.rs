@@ -50,12 +50,12 @@ impl Run {
 
 /// The tree of a file by its digest.
 pub fn tree(book: &Book, digest: &str) -> Branch {
-    let records = book.entries.iter().flat_map(|entry| entry.written.iter().chain(&entry.read));
-    let name = records.filter(|record| record.digest == digest).map(FileRecord::name).next();
-    branch(book, name.unwrap_or_default(), digest, &mut Vec::new())
+    let mut records = book.entries.iter().flat_map(|entry| entry.written.iter().chain(&entry.read));
+    let name = records.find(|record| record.digest == digest).map(FileRecord::name);
+    branch_of(book, name.unwrap_or_default(), digest, &mut Vec::new())
 }
 
-fn branch(book: &Book, file: String, digest: &str, seen: &mut Vec<String>) -> Branch {
+fn branch_of(book: &Book, file: String, digest: &str, seen: &mut Vec<String>) -> Branch {
     let wrote = |entry: &&Entry| entry.written.iter().any(|record| record.digest == digest);
     let writer = book.entries.iter().find(wrote);
     let above = seen.iter().any(|known| known == digest);
@@ -75,10 +75,9 @@ fn branch(book: &Book, file: String, digest: &str, seen: &mut Vec<String>) -> Br
         let own = |record: &&FileRecord| entry.written.iter().all(|own| own.digest != record.digest);
         entry.read.iter().filter(own)
     });
-    branch.from = inputs.map(|record| self::branch(book, record.name(), &record.digest, seen)).collect();
+    branch.from = inputs.map(|record| branch_of(book, record.name(), &record.digest, seen)).collect();
     let plays = |entry: &&Entry| entry.players.iter().any(|player| player.digest == digest);
-    let tests = book.entries.iter().filter(plays).filter(|entry| writer.is_none_or(|own| own.id != entry.id));
-    branch.tests = tests.map(Run::of).collect();
+    branch.tests = book.entries.iter().filter(plays).map(Run::of).collect();
     branch
 }
 

@@ -15,16 +15,14 @@ use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
 use super::pool::{PoolStatus, pools, shift_to, unanchored_pools};
 use super::results::{Encounter, Results};
-use crate::Cholesky;
 use crate::special::normal_cdf;
+use crate::{Cholesky, Z95};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
-
-const Z95: f64 = 1.959_963_984_540_054;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RatingErrors {
