@@ -88,6 +88,7 @@ mod ui;
 mod usage;
 mod watch;
 mod wdl;
+mod why;
 mod window;
 
 use std::process::ExitCode;
@@ -211,6 +212,7 @@ commands! {
     Cutechess(cutechess::CutechessArgs),
     Selfplay(selfplay::SelfplayArgs),
     Watch(watch::WatchArgs),
+    Why(why::WhyArgs),
     Elo(elo::EloArgs),
     Plan(plan::PlanArgs),
     Rate(rate::RateArgs),

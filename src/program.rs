@@ -35,6 +35,11 @@ pub struct NamedProgram {
 }
 
 impl ProgramArgs {
+    /// The bundled engine is to be asked.
+    pub fn is_none(&self) -> bool {
+        self.engine.is_none()
+    }
+
     /// The program, limited by `control` unless its description has a limit; `None` for the bundled engine.
     pub fn named(&self, control: Control) -> Result<Option<NamedProgram>> {
         let Some(text) = &self.engine else { return Ok(None) };

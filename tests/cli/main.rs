@@ -71,6 +71,7 @@ mod uci_players;
 mod visits;
 mod watch;
 mod wdl;
+mod why;
 
 /// The program, with the user's key in a folder of the tests.
 fn program() -> Command {

@@ -17,6 +17,7 @@ pub mod puzzles;
 pub mod race;
 pub mod screen;
 pub mod spsa;
+pub mod why;
 
 pub use move_ranks::{MoveRank, Ranking};
 pub use pair_settings::{PairSettings, Side};

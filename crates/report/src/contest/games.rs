@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Event, GameSpan, GameSplitter, Reader, Tags, Token, opening_and_round, outline};
+use patzer_pgn::{
+    Event, GameSpan, GameSplitter, MoveInfo, Reader, Tags, Token, end_reason, opening_and_round, outline,
+};
 
 /// A game of a match, from its tags and comments.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -185,7 +187,7 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
         };
         let [opening, round] = opening_and_round(&tags, &text[game.movetext..game.end]);
         games.games.push(Game {
-            reason: reason(&moves.last_comment, &tag("Termination")),
+            reason: end_reason(&moves.last_comment, &tag("Termination")),
             plies: moves.took.len() as u32,
             round,
             opening,
@@ -217,46 +219,13 @@ fn moves(text: &[u8]) -> Moves {
     moves
 }
 
-/// Depth, time and nodes in a comment; `None` without any of them. A move without a search has depth 0 and no nodes.
+/// Depth, time and nodes in a comment; `None` without any of them.
 fn search_info(comment: &str) -> Option<MoveTotals> {
-    let mut took = MoveTotals::default();
-    let counted = |number: &str| number.parse::<u64>().ok().map(|count| count as f64);
-    let searched = |number: f64| if number > 0.0 { MoveSum::of(number) } else { MoveSum::default() };
-    for word in comment.split([' ', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
-        if let Some(seconds) = word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()) {
-            took.seconds = MoveSum::of(seconds);
-        } else if let Some(nodes) = word.strip_prefix("n=").and_then(counted) {
-            took.nodes = searched(nodes);
-        } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| counted(depth)) {
-            took.depth = searched(depth);
-        }
-    }
+    let MoveInfo { depth, seconds, nodes } = MoveInfo::parse(comment);
+    let sum = |value: Option<f64>| value.map_or_else(MoveSum::default, MoveSum::of);
+    let [depth, nodes] = [depth, nodes].map(|count| sum(count.map(|count| count as f64)));
+    let took = MoveTotals { seconds: sum(seconds), nodes, depth };
     (took != MoveTotals::default()).then_some(took)
-}
-
-/// Reason of a game's end, from its last comment or else its tag.
-fn reason(comment: &str, termination: &str) -> String {
-    let known = [
-        ("mates", "checkmate"),
-        ("stalemate", "stalemate"),
-        ("repetition", "repetition"),
-        ("fifty", "fifty moves"),
-        ("insufficient", "insufficient material"),
-        ("on time", "time forfeit"),
-        ("out of time", "time forfeit"),
-        ("illegal", "illegal move"),
-        ("disconnect", "disconnect"),
-        ("stalls", "stall"),
-        ("SyzygyTB", "tablebase"),
-        ("move limit", "move limit"),
-        ("Draw by adjudication", "adjudicated draw"),
-        ("wins by adjudication", "adjudicated win"),
-    ];
-    match known.iter().find(|(words, _)| comment.contains(words)) {
-        Some((_, reason)) => (*reason).to_string(),
-        None if termination.is_empty() => "not told".to_string(),
-        None => termination.to_lowercase(),
-    }
 }
 
 #[cfg(test)]
@@ -290,18 +259,6 @@ mod tests {
         let b = &games.by_move["B"];
         assert_eq!([0, 1, 2].map(|at| b[at].seconds.total), [1.5, 4.0, 0.1]);
         assert_eq!(a.iter().chain(b).map(|took| took.depth.moves).sum::<u64>(), 5);
-    }
-
-    #[test]
-    fn a_move_counts_for_what_its_comment_has() {
-        let sum = |moves, total| MoveSum { moves, total };
-        let whole = MoveTotals { seconds: sum(1, 0.5), nodes: sum(1, 1000.0), depth: sum(1, 10.0) };
-        assert_eq!(search_info("+0.10/10 0.50s, n=1000"), Some(whole));
-        let timed = MoveTotals { seconds: sum(1, 0.7), ..MoveTotals::default() };
-        assert_eq!([search_info("0.70s"), search_info("/0 0.70s, n=0")], [Some(timed); 2]);
-        assert_eq!(search_info("book"), None);
-        let both = whole.plus(&timed);
-        assert_eq!([both.seconds, both.nodes].map(MoveSum::mean), [Some(0.6), Some(1000.0)]);
     }
 
     #[test]

@@ -1,0 +1,341 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
+use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_engine::Limits;
+use patzer_experiments::why::{
+    Diagnosis, Disagreement, Errors, GroupScore, InCircumstance, MatchFacts, MatchGames, Reference, Sample,
+    SearchMeans, diagnose, disagreements, errors, read_match, scored_moves, units,
+};
+use patzer_io::number::{counted, grouped};
+use patzer_io::{Printable, interrupt as stop};
+use patzer_match::{Control, Time};
+use patzer_stats::with_error;
+
+/// Explain where the result of a match comes from
+///
+/// Reads the games of two players with the scores, depths, nodes and times of their comments, lets an engine score a
+/// sample of the positions, and names what differs between the players: forfeits, openings, time, speed, the scale of
+/// scores, an evaluation that is wrong in some circumstance, draws that are not seen, pruning. The first cause comes
+/// first; without one, nothing stands out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer why sprt.pgn                                       why did the test fail?\n  \
+    patzer why match.pgn --player new --against base          of many players, these two\n  \
+    patzer why match.pgn --engine ./stockfish --nodes 50000   judged by another engine\n  \
+    patzer why match.pgn --positions 0                        by the games alone, in a second\n  \
+    patzer why match.pgn --count 50 --json                    the positions where they disagree, for a script\n\n\
+    docs/why.md explains the causes, their thresholds and how often they were right.")]
+pub struct WhyArgs {
+    /// Games of a match: PGN of any match runner, or journals of patzer
+    #[arg(value_name = "FILES", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Player to explain [default: White of the first game]
+    #[arg(long, value_name = "NAME")]
+    player: Option<String>,
+
+    /// Opponent [default: the one with the most games against the player]
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
+
+    /// Positions that are scored, of whole games spread over the match; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    positions: usize,
+
+    /// Number of positions to list on which the players disagree most
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    count: usize,
+
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
+    #[arg(long, value_name = "EVAL", conflicts_with = "engine", help_heading = "Scores")]
+    eval: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Scores")]
+    program: ProgramArgs,
+
+    /// Nodes of each search [default: 5000, if no other limit is given]
+    #[arg(long, value_name = "N", help_heading = "Scores", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Depth of each search in plies
+    #[arg(long, value_name = "N", help_heading = "Scores", value_parser = clap::value_parser!(i32).range(1..=100))]
+    depth: Option<i32>,
+
+    /// Milliseconds of each search; the result then depends on the machine
+    #[arg(long, value_name = "MS", help_heading = "Scores", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+}
+
+/// Nodes of a search without a limit.
+const NODES: u64 = 5000;
+
+/// Transposition table of a search of the bundled engine, MiB.
+const HASH_MB: usize = 4;
+
+#[derive(Serialize)]
+struct WhyResult {
+    /// Causes that stand out, the first first.
+    causes: Vec<Diagnosis>,
+    #[serde(flatten)]
+    facts: MatchFacts,
+    /// Engine that scored the positions, with its limit.
+    reference: Option<String>,
+    left_out: u64,
+    others: u64,
+    disagreements: Vec<Disagreement>,
+}
+
+pub fn run(args: &WhyArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen()?;
+    let files: Vec<PathBuf> = args.files.iter().map(|file| games_of(file)).collect();
+    let games = read_match(&files, [args.player.as_deref(), args.against.as_deref()])?;
+    for (count, what) in [
+        (games.left_out, "without a result or with an error are left out"),
+        (games.others, "of other players are left out"),
+    ] {
+        if count > 0 {
+            ui.note(format!("{} {what}", counted(count, "game")));
+        }
+    }
+    let scored = scores(args, &games, ui)?;
+    let (reference, found, moves) = match scored {
+        Some((reference, moves)) => (Some(reference), Some(errors(&games, &moves)), moves),
+        None => (None, None, Vec::new()),
+    };
+    let disagreements = found.as_ref().map_or_else(Vec::new, |found: &Errors| {
+        disagreements(&games, &moves, units(&found.scale), args.count)
+    });
+    let facts = MatchFacts::new(&games, found);
+    note_shallow_reference(args, &facts, ui);
+    ui.result(&WhyResult {
+        causes: diagnose(&facts),
+        facts,
+        reference,
+        left_out: games.left_out,
+        others: games.others,
+        disagreements,
+    })
+}
+
+/// Says that the players search deeper than the engine that judges them.
+fn note_shallow_reference(args: &WhyArgs, facts: &MatchFacts, ui: &Ui) {
+    let most = facts.search.iter().filter_map(|means| means.nodes).fold(0.0, f64::max);
+    let nodes = args.nodes.unwrap_or(NODES);
+    if facts.errors.is_some()
+        && args.program.is_none()
+        && args.depth.is_none()
+        && args.movetime.is_none()
+        && most > nodes as f64
+    {
+        ui.note(format!(
+            "the players search {} nodes a move, the reference {}: --nodes with more makes it surer",
+            grouped(most as u64),
+            grouped(nodes)
+        ));
+    }
+}
+
+/// The games of a journal lie beside it.
+fn games_of(file: &Path) -> PathBuf {
+    match file.extension().is_some_and(|ending| ending == "journal") {
+        true => file.with_extension("pgn"),
+        false => file.to_path_buf(),
+    }
+}
+
+/// The sampled moves with the reference's scores, and its description; `None` if none is asked for, or no game has
+/// scores.
+fn scores(
+    args: &WhyArgs,
+    games: &MatchGames,
+    ui: &Ui,
+) -> Result<Option<(String, Vec<patzer_experiments::why::ScoredMove>)>> {
+    if args.positions == 0 {
+        return Ok(None);
+    }
+    let without = games.games.iter().flat_map(|game| &game.moves).all(|played| played.record.score.is_none());
+    if without {
+        ui.warn("the games have no scores in their comments: only results and moves are compared");
+    }
+    let sample = Sample::new(games, args.positions);
+    let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
+    let named = args.program.named(control)?;
+    let evaluation;
+    let reference = match &named {
+        Some(NamedProgram { program, threads, .. }) => {
+            Reference::Program { program, control: program.time_settings.control, threads: *threads }
+        }
+        None => {
+            evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
+            let limits = Limits {
+                nodes: if args.control().is_unlimited() { Some(NODES) } else { args.nodes },
+                depth: args.depth,
+                movetime: args.movetime.map(Duration::from_millis),
+                ..Limits::default()
+            };
+            Reference::Bundled { evaluation: &evaluation, hash_mb: HASH_MB, limits }
+        }
+    };
+    let found = ui.with_progress("scoring", sample.positions.len() as u64, |bar| {
+        reference.scores(&sample.positions, stop::flag(), &|| bar.inc(1))
+    })?;
+    let Some(found) = found else { return Err(Error::Interrupted("nothing was explained")) };
+    let (name, control) = match &named {
+        Some(named) => {
+            warn_of_restarts(&named.program, ui);
+            (named.name.clone(), named.program.time_settings.control)
+        }
+        None => ("patzer".to_string(), control),
+    };
+    Ok(Some((format!("{name}, {control}"), scored_moves(games, &sample, &found))))
+}
+
+impl WhyArgs {
+    fn control(&self) -> Control {
+        let time = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
+        Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth }
+    }
+}
+
+impl fmt::Display for WhyResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MatchFacts { players, games, all, .. } = &self.facts;
+        let [first, second] = players.each_ref().map(Printable);
+        let elo = with_error(all.elo, all.elo_error, 1);
+        writeln!(f, "match    {first} against {second}, {}: Elo {elo}", counted(*games, "game"))?;
+        match self.causes.split_first() {
+            None => writeln!(f, "cause    nothing stands out")?,
+            Some((cause, further)) => {
+                writeln!(f, "cause    {}: {}", cause.cause, Printable(&cause.sentence))?;
+                for cause in further {
+                    writeln!(f, "         {}: {}", cause.cause, Printable(&cause.sentence))?;
+                }
+            }
+        }
+        self.write_search(f)?;
+        self.write_groups(f)?;
+        if let Some(errors) = &self.facts.errors {
+            self.write_errors(f, errors)?;
+        }
+        self.write_disagreements(f)
+    }
+}
+
+/// Width of a name in a table's head.
+const WIDTH: usize = 12;
+
+fn cut(name: &str) -> String {
+    let name = Printable(name).to_string();
+    if name.chars().count() <= WIDTH { name } else { name.chars().take(WIDTH - 1).chain(['…']).collect() }
+}
+
+impl WhyResult {
+    fn write_search(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        type Value = fn(&SearchMeans) -> Option<f64>;
+        const ROWS: [(&str, Value, usize); 6] = [
+            ("depth", |means| means.depth, 2),
+            ("nodes a move", |means| means.nodes, 0),
+            ("nodes a second", |means| means.nodes_per_second, 0),
+            ("milliseconds a move", |means| Some(1000.0 * means.seconds?), 1),
+            ("  from move 31 on", |means| Some(1000.0 * means.late_seconds?), 1),
+            ("median change of score", |means| means.score_change, 0),
+        ];
+        let [first, second] = self.facts.players.each_ref().map(|name| cut(name));
+        writeln!(f, "\n{:<24}{first:>14}{second:>14}", "search")?;
+        for (name, value, decimals) in ROWS {
+            let values = self.facts.search.each_ref().map(value);
+            if values.iter().any(Option::is_some) {
+                let [first, second] = values.map(|value| match value {
+                    Some(value) if decimals == 0 => grouped(value.round() as u64),
+                    Some(value) => format!("{value:.decimals$}"),
+                    None => "–".to_string(),
+                });
+                writeln!(f, "{name:<24}{first:>14}{second:>14}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_groups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{:<46}{:>7}{:>9}{:>10}", "games", "", "score", "points")?;
+        for GroupScore { group, name, games, score, excess, .. } in &self.facts.groups {
+            let name = format!("{group}: {}", Printable(name));
+            writeln!(f, "{name:<46}{:>7}{:>7.1} %{excess:>+10.1}", grouped(*games), 100.0 * score)?;
+        }
+        Ok(())
+    }
+
+    fn write_errors(&self, f: &mut fmt::Formatter<'_>, errors: &Errors) -> fmt::Result {
+        let reference = self.reference.as_deref().unwrap_or_default();
+        writeln!(
+            f,
+            "\nscores and moves of {} in {}, by {}; {} less {}",
+            counted(errors.positions as u64, "position"),
+            counted(errors.games as u64, "game"),
+            Printable(reference),
+            Printable(&self.facts.players[0]),
+            Printable(&self.facts.players[1])
+        )?;
+        writeln!(f, "{:<46}{:>10}{:>10}{:>9}{:>9}", "with", "error, %", "bias, cp", "loss, %", "of it")?;
+        let all = [
+            errors.squared_error.map(|_| root_difference(errors.mean_squared_error)),
+            errors.bias.map(|bias| 1600.0 * bias.value),
+            errors.loss.map(|loss| 100.0 * loss.value),
+        ];
+        write_row(f, "all positions", all, None)?;
+        for InCircumstance { name, squared_error, bias, loss, loss_share, .. } in &errors.circumstances {
+            let values = [
+                squared_error.map(|found| root_difference(found.means)),
+                bias.map(|found| 1600.0 * found.inside.value),
+                loss.map(|found| 100.0 * found.inside.value),
+            ];
+            if values.iter().any(Option::is_some) {
+                write_row(f, name, values, *loss_share)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.disagreements.is_empty() {
+            return Ok(());
+        }
+        let [first, second] = self.facts.players.each_ref().map(|name| cut(name));
+        writeln!(f, "\n{first:>WIDTH$} {second:>WIDTH$} reference  move     round  position")?;
+        for seen in &self.disagreements {
+            let [first, second] = seen.scores.map(|score| format!("{:+.2}", f64::from(score) / 100.0));
+            let reference = format!("{:+.2}", f64::from(seen.reference) / 100.0);
+            writeln!(
+                f,
+                "{first:>WIDTH$} {second:>WIDTH$} {reference:>9}  {:<7} {:>6}  {}",
+                seen.san,
+                Printable(&seen.round),
+                seen.fen
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Difference of two root mean squares, in per cent.
+fn root_difference(means: [f64; 2]) -> f64 {
+    100.0 * (means[0].sqrt() - means[1].sqrt())
+}
+
+fn write_row(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    values: [Option<f64>; 3],
+    share: Option<f64>,
+) -> fmt::Result {
+    let [error, bias, loss] =
+        values.map(|value| value.map_or_else(|| "–".to_string(), |value| format!("{value:+.2}")));
+    let share = share.map_or_else(String::new, |share| format!("{:.0} %", 100.0 * share));
+    writeln!(f, "{name:<46}{error:>10}{bias:>10}{loss:>9}{share:>9}")
+}
