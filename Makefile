@@ -148,7 +148,7 @@ static:
 	@ls "$(TARGET)/$(MUSL)/release/patzer" "$(TARGET)/$(MUSL)/release/patzer-uci"
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
-STUDIES = presets features pqr buckets views labels teachers distil generations search factorial nodes playouts strength \
+STUDIES = presets features pqr buckets views labels teachers distil generations search factorial nodes why playouts strength \
 	embedded
 .PHONY: $(STUDIES:%=study-%) study-quick
 

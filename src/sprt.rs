@@ -10,7 +10,7 @@ use super::play::{PlayArgs, with_keys};
 use super::players::set_option;
 use crate::given::{self, Given};
 use crate::named::named;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, why};
 use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
 use patzer_match::{Pairings, SWAPPED, Spec, SprtState, StopReason};
@@ -177,6 +177,9 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         ui.note("--resume with more --games goes on");
     }
     held.show.end(&held.standings, &report)?;
+    if report.verdict == Verdict::H0 {
+        why::remark(&args.output, ui);
+    }
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,
         Verdict::H0 => Status::H0,

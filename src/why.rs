@@ -141,6 +141,20 @@ fn note_shallow_reference(args: &WhyArgs, facts: &MatchFacts, ui: &Ui) {
     }
 }
 
+/// Says after a test that was lost what its games alone show, and how to learn more.
+pub fn remark(games: &Path, ui: &Ui) {
+    let path = Printable(games.display());
+    // The verdict stands whether or not the games can be read.
+    let Ok(played) = read_match(&[games.to_path_buf()], [None, None]) else { return };
+    let causes = diagnose(&MatchFacts::new(&played, None));
+    match causes.first() {
+        Some(cause) => {
+            ui.note(format!("{}: {}; `patzer why {path}` looks further", cause.cause, cause.sentence))
+        }
+        None => ui.note(format!("`patzer why {path}` looks for the cause")),
+    }
+}
+
 /// The games of a journal lie beside it.
 fn games_of(file: &Path) -> PathBuf {
     match file.extension().is_some_and(|ending| ending == "journal") {

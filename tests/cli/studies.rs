@@ -180,6 +180,12 @@ fn factorial_measures_all_techniques_in_the_same_games() {
 }
 
 #[test]
+fn why_explains_each_match() {
+    let (_folder, out) = place();
+    assert_eq!(rows(&study("why", &out, &[])), ["none", "scale"]);
+}
+
+#[test]
 fn nodes_measures_the_growth_of_the_search() {
     let (_folder, out) = place();
     let table = study("nodes", &out, &[]);

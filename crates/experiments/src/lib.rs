@@ -3,7 +3,7 @@
 //! # Where to begin
 //!
 //! [`race`] finds the strongest of many candidates with few games, [`screen`] measures many changes in the same games,
-//! [`spsa`] tunes parameters by games, [`book`] makes and scores opening books; [`puzzles`] and
+//! [`spsa`] tunes parameters by games, [`why`] explains a match's result, [`book`] makes and scores opening books; [`puzzles`] and
 //! [`MoveRank`] ask about single positions.
 
 pub mod book;

@@ -72,6 +72,7 @@ pub const CIRCUMSTANCES: &[Circumstance] = &[
     row("halfmoves", "20 plies or more without capture or pawn move", |view| {
         view.played.record.halfmove >= 20
     }),
+    row("depth", "an odd depth reached", |view| view.played.info.depth.is_some_and(|depth| depth % 2 == 1)),
     row("balance", "the mover ahead (a pawn or more)", |view| view.reference >= 100),
     row("balance", "a level game (within a pawn)", |view| view.reference.abs() < 100),
     row("balance", "the mover behind (a pawn or more)", |view| view.reference <= -100),

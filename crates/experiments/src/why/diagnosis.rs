@@ -70,6 +70,9 @@ fn centipawns(share: f64) -> f64 {
     1600.0 * share
 }
 
+/// Standard errors from which an opening is named, where the openings differ by more than chance.
+const OUTLYING: f64 = 2.5;
+
 fn ratio(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     let (one, other) = one.zip(other)?;
     (one > 0.0 && other > 0.0).then(|| one / other)
@@ -125,17 +128,22 @@ fn repeated(facts: &MatchFacts) -> Option<(usize, String)> {
 }
 
 fn openings(facts: &MatchFacts) -> Option<(usize, String)> {
-    let outliers: Vec<_> = facts.openings.iter().filter(|opening| opening.z.abs() > CLEAR).collect();
-    let worst = outliers.first()?;
+    // Squares of standard normal numbers have the mean 1 and the variance 2 each.
+    let count = facts.openings.len() as f64;
+    let squares: f64 = facts.openings.iter().map(|opening| opening.z * opening.z).sum();
+    let spread = (squares - count) / (2.0 * count.max(1.0)).sqrt();
+    let worst = facts.openings.first().filter(|_| spread > CLEAR)?;
     let player = usize::from(worst.z > 0.0);
-    let alike: Vec<_> = outliers.iter().filter(|opening| (opening.z > 0.0) == (worst.z > 0.0)).collect();
+    let outlying = |z: f64| z.abs() > OUTLYING && (z > 0.0) == (worst.z > 0.0);
+    let alike: Vec<_> = facts.openings.iter().filter(|opening| outlying(opening.z)).collect();
     let games: u64 = alike.iter().map(|opening| opening.games).sum();
     let of_first: f64 = alike.iter().map(|opening| opening.score * opening.games as f64).sum();
     let points = facts.all.excess + facts.games as f64 / 2.0 - of_first;
     let share = if player == 0 { of_first / games as f64 } else { 1.0 - of_first / games as f64 };
     let rest = facts.games - games;
     let mut text = format!(
-        "{} scores {:.1} % in {games} games of {} (first {}: {:+.1} standard errors)",
+        "{} scores {:.1} % in {games} games of {} (first {}: {:+.1} standard errors), and the openings \
+         differ by {spread:.1} standard errors more than by chance",
         facts.players[player],
         100.0 * share,
         patzer_io::number::counted(alike.len() as u64, "opening"),
