@@ -95,9 +95,9 @@ fn fewer_nodes_and_lost_time_are_named_without_a_reference() {
     assert_eq!(result["errors"], Value::Null);
 
     let game = |number: usize| {
-        let [white, black] = if number % 2 == 0 { ["new", "base"] } else { ["base", "new"] };
+        let [white, black] = if number.is_multiple_of(2) { ["new", "base"] } else { ["base", "new"] };
         let (result, end) = match number % 3 {
-            0 if number % 2 == 0 => ("0-1", "White loses on time"),
+            0 if number.is_multiple_of(2) => ("0-1", "White loses on time"),
             0 => ("1-0", "Black loses on time"),
             _ => ("1/2-1/2", "Draw by adjudication"),
         };
