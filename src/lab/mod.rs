@@ -11,12 +11,15 @@ use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_io::date::moment;
 use patzer_io::number::counted;
-use patzer_report::lab::{Book, Entry, FILE, FileRecord, Note, TableFormat, chain, short, table, tree};
+use patzer_report::lab::{
+    Book, Entry, FILE, FileRecord, Note, TableFormat, chain, compare, short, table, tree,
+};
 pub use session::Session;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer lab init                        begin a book here: runs in this folder and below are noted from now on\n  \
     patzer lab list --kind sprt            all tests, with their results\n  \
+    patzer lab compare --of train.parquet  trainings by the settings in which they differ, with their tests\n  \
     patzer lab note 3f9a \"too few games\"   a remark about a run, by the beginning of its id\n  \
     patzer lab tree new.nnue               where a network comes from, back to the games, and its tests\n  \
     patzer lab elo new.nnue                generation on generation, added up with their errors\n  \
@@ -44,6 +47,8 @@ enum Command {
     },
     /// List runs, with their files and results
     List(ListArgs),
+    /// Put runs of a command side by side, by the settings in which they differ
+    Compare(CompareArgs),
     /// Show a run with all that the book has of it
     Show {
         /// Beginning of the run's id
@@ -86,6 +91,22 @@ struct ListArgs {
     #[arg(long, value_name = "COMMAND")]
     kind: Option<String>,
 
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(Debug, clap::Args)]
+struct CompareArgs {
+    /// Command whose runs are compared
+    #[arg(value_name = "COMMAND", default_value = "tune")]
+    kind: String,
+
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(Debug, clap::Args)]
+struct Selection {
     /// Only runs that read or wrote this file, by its name or digest in the book
     #[arg(long, value_name = "FILE")]
     of: Option<String>,
@@ -103,6 +124,7 @@ pub fn run(args: &LabArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         Command::Init { folder } => init(folder, ui),
         Command::List(args) => list(&open(ui)?.1, args, ui),
+        Command::Compare(args) => compared(&open(ui)?.1, args, ui),
         Command::Show { id } => {
             let (_, book) = open(ui)?;
             show(&book, book.entry(id)?, ui)
@@ -154,25 +176,42 @@ fn digest(book: &Book, path: &Path, file: &str) -> Result<String> {
         .ok_or_else(|| Error::input(format!("{file} is no file, and the book has none of this name")))
 }
 
+impl Selection {
+    /// Runs of a command, or of all, in the order of their begin.
+    fn entries<'a>(&self, book: &'a Book, kind: Option<&str>) -> Result<Vec<&'a Entry>> {
+        let of = self.of.as_deref().map(|file| {
+            book.digest(file).ok_or_else(|| Error::setting("of", file, "the book has no file of this name"))
+        });
+        let of = of.transpose()?;
+        let is_of = |entry: &&Entry| {
+            of.as_ref().is_none_or(|digest| {
+                entry.read.iter().chain(&entry.written).any(|file| file.digest == *digest)
+            })
+        };
+        let is_kind = |entry: &&Entry| kind.is_none_or(|kind| entry.kind == kind);
+        let is_since = |entry: &&Entry| self.since.as_ref().is_none_or(|day| entry.time >= *day);
+        let mut entries: Vec<&Entry> =
+            book.entries.iter().filter(is_kind).filter(is_of).filter(is_since).collect();
+        // Books of several machines follow each other in the file.
+        entries.sort_by(|a, b| a.time.cmp(&b.time));
+        Ok(entries)
+    }
+}
+
 fn list(book: &Book, args: &ListArgs, ui: &Ui) -> Result<Status> {
-    let of = args.of.as_deref().map(|file| {
-        book.digest(file).ok_or_else(|| Error::setting("of", file, "the book has no file of this name"))
-    });
-    let of = of.transpose()?;
-    let is_of = |entry: &&Entry| {
-        of.as_ref()
-            .is_none_or(|digest| entry.read.iter().chain(&entry.written).any(|file| file.digest == *digest))
-    };
-    let is_kind = |entry: &&Entry| args.kind.as_ref().is_none_or(|kind| entry.kind == *kind);
-    let is_since = |entry: &&Entry| args.since.as_ref().is_none_or(|day| entry.time >= *day);
-    let mut entries: Vec<&Entry> =
-        book.entries.iter().filter(is_kind).filter(is_of).filter(is_since).collect();
-    // Books of several machines follow each other in the file.
-    entries.sort_by(|a, b| a.time.cmp(&b.time));
+    let entries = args.selection.entries(book, args.kind.as_deref())?;
     if ui.json {
         return ui.result(&Listed { runs: entries.iter().map(|entry| Shown::of(book, entry)).collect() });
     }
-    ui.line(&table(book, &entries, args.format)?).map(|()| Status::Done)
+    ui.line(&table(book, &entries, args.selection.format)?).map(|()| Status::Done)
+}
+
+fn compared(book: &Book, args: &CompareArgs, ui: &Ui) -> Result<Status> {
+    let comparison = compare(book, &args.selection.entries(book, Some(&args.kind))?);
+    if ui.json {
+        return ui.result(&comparison);
+    }
+    ui.line(&comparison.table(args.selection.format)?).map(|()| Status::Done)
 }
 
 fn show(book: &Book, entry: &Entry, ui: &Ui) -> Result<Status> {

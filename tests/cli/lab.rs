@@ -40,6 +40,11 @@ fn a_network_is_followed_back_to_the_games_and_forward_to_its_tests() {
     let runs = lines(at);
     let kinds: Vec<&str> = runs.iter().map(|run| run["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["selfplay", "extract", "tune", "tune", "sprt", "sprt"]);
+    let compared = json(at, "lab compare");
+    assert_eq!(compared["keys"], serde_json::json!(["seed"]));
+    assert_eq!(compared["runs"][1]["values"][0], "2");
+    assert_eq!(compared["runs"][0]["tests"].as_array().unwrap().len(), 2, "{compared}");
+    assert!(done(at, "lab compare --format markdown").starts_with("| id | seed | result | tests |"));
     let paths = |run: &Value, key: &str| -> Vec<String> {
         run[key].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap().to_string()).collect()
     };

@@ -77,13 +77,41 @@ fn row(book: &Book, entry: &Entry) -> [String; 6] {
 /// # Errors
 /// Only an internal one.
 pub fn table(book: &Book, entries: &[&Entry], format: TableFormat) -> Result<String> {
-    let rows: Vec<[String; 6]> = entries.iter().map(|entry| row(book, entry)).collect();
+    let rows = entries.iter().map(|entry| row(book, entry));
+    if format == TableFormat::Text {
+        return Ok(text(&rows.collect::<Vec<_>>()));
+    }
+    let command = |mut row: [String; 6]| {
+        if format == TableFormat::Markdown {
+            row[2] = format!("`{}`", row[2]);
+        }
+        row.to_vec()
+    };
+    grid(&HEAD.map(String::from), &rows.map(command).collect::<Vec<_>>(), format)
+}
+
+/// Writes rows of cells under their head.
+///
+/// # Errors
+/// Only an internal one.
+pub(super) fn grid(head: &[String], rows: &[Vec<String>], format: TableFormat) -> Result<String> {
     Ok(match format {
-        TableFormat::Text => text(&rows),
-        TableFormat::Markdown => markdown(&rows),
-        TableFormat::Csv => return csv(&rows),
-        TableFormat::Html => html(&rows),
+        TableFormat::Text => columns(head, rows),
+        TableFormat::Markdown => markdown(head, rows),
+        TableFormat::Csv => return csv(head, rows),
+        TableFormat::Html => html(head, rows),
     })
+}
+
+fn columns(head: &[String], rows: &[Vec<String>]) -> String {
+    let lines: Vec<&[String]> = [head].into_iter().chain(rows.iter().map(Vec::as_slice)).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: &&[String]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Longest command of the table for a terminal.
@@ -105,29 +133,24 @@ fn text(rows: &[[String; 6]]) -> String {
     lines.join("\n")
 }
 
-fn markdown(rows: &[[String; 6]]) -> String {
+fn markdown(head: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
     let escaped = |cell: &String| cell.replace('|', r"\|");
-    let head: Vec<String> = HEAD.map(String::from).to_vec();
-    let mut lines = vec![line(&head), format!("|{}", "---|".repeat(HEAD.len()))];
-    for row in rows {
-        let mut cells: Vec<String> = row.iter().map(escaped).collect();
-        cells[2] = format!("`{}`", cells[2]);
-        lines.push(line(&cells));
-    }
+    let mut lines = vec![line(head), format!("|{}", "---|".repeat(head.len()))];
+    lines.extend(rows.iter().map(|row| line(&row.iter().map(escaped).collect::<Vec<_>>())));
     lines.join("\n")
 }
 
-fn csv(rows: &[[String; 6]]) -> Result<String> {
+fn csv(head: &[String], rows: &[Vec<String>]) -> Result<String> {
     let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
     let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(HEAD).map_err(fault)?;
+    out.write_record(head).map_err(fault)?;
     rows.iter().try_for_each(|row| out.write_record(row)).map_err(fault)?;
     let bytes = out.into_inner().map_err(|e| Error::internal(e.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).trim_end().to_string())
 }
 
-fn html(rows: &[[String; 6]]) -> String {
+fn html(head: &[String], rows: &[Vec<String>]) -> String {
     let cells = |tag: &str, cells: &[String]| -> String {
         cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect()
     };
@@ -137,6 +160,6 @@ fn html(rows: &[[String; 6]]) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>patzer lab</title>\
          <style>{style}</style></head><body>\n<table>\n<tr>{}</tr>\n{body}</table>\n</body></html>",
-        cells("th", &HEAD.map(String::from))
+        cells("th", head)
     )
 }

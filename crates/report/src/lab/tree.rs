@@ -55,6 +55,12 @@ pub fn tree(book: &Book, digest: &str) -> Branch {
     branch_of(book, name.unwrap_or_default(), digest, &mut Vec::new())
 }
 
+/// Matches and tests with a file among their players.
+pub(super) fn tests_of(book: &Book, digest: &str) -> Vec<Run> {
+    let plays = |entry: &&Entry| entry.players.iter().any(|player| player.digest == digest);
+    book.entries.iter().filter(plays).map(Run::of).collect()
+}
+
 fn branch_of(book: &Book, file: String, digest: &str, seen: &mut Vec<String>) -> Branch {
     let wrote = |entry: &&Entry| entry.written.iter().any(|record| record.digest == digest);
     let writer = book.entries.iter().find(wrote);
@@ -76,8 +82,7 @@ fn branch_of(book: &Book, file: String, digest: &str, seen: &mut Vec<String>) ->
         entry.read.iter().filter(own)
     });
     branch.from = inputs.map(|record| branch_of(book, record.name(), &record.digest, seen)).collect();
-    let plays = |entry: &&Entry| entry.players.iter().any(|player| player.digest == digest);
-    branch.tests = book.entries.iter().filter(plays).map(Run::of).collect();
+    branch.tests = tests_of(book, digest);
     branch
 }
 
