@@ -20,13 +20,14 @@ const FORMS: [(&str, &str); 5] = [
 ];
 
 /// Options whose help differs from command to command, with the word that stands for their one meaning in each.
-const MEANINGS: [(&str, &str); 45] = [
+const MEANINGS: [(&str, &str); 46] = [
     ("against", "pponent"),
     ("batch", "Positions for each step"),
     ("chess960", "Chess960"),
     ("concurrency", "at the same time"),
     ("confidence", "robability"),
     ("count", "Number of"),
+    ("data", "by which"),
     ("depth", "lies"),
     ("dry-run", "Write nothing"),
     ("engine", "cmd="),

@@ -33,6 +33,7 @@ const RUNS: &[&str] = &[
     "screen default-hce --options factors.txt --nodes 30 --max-moves 30 --games 24 --pairs 4 --seed 1",
     "elo --ptnml 34,54,63,64,75",
     "why match.pgn --player default-hce --against untuned-hce --nodes 10",
+    "why base.nnue default-hce --data positions.parquet",
     "elo match.pgn --player default-hce --against untuned-hce",
     "rate match.pgn",
     "selfplay default-hce --nodes 10 --games 2 --seed 1",

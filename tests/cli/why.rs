@@ -74,6 +74,11 @@ fn causes_that_are_put_into_the_scores_of_equals_are_found() {
     assert_eq!(first_cause(&scaled), ("scale", 0), "{}", scaled["causes"]);
 
     fs::write(folder.path().join("m.pgn"), &played).unwrap();
+    with_scores(folder.path(), "new", |pawns, _| -pawns);
+    let wrong = why(folder.path(), &arguments);
+    assert_eq!(first_cause(&wrong), ("sign", 0), "{}", wrong["causes"]);
+
+    fs::write(folder.path().join("m.pgn"), &played).unwrap();
     with_scores(folder.path(), "base", |pawns, white| if white { pawns + 0.8 } else { pawns });
     let biased = why(folder.path(), &arguments);
     assert_eq!(first_cause(&biased), ("evaluation", 1), "{}", biased["causes"]);
@@ -84,6 +89,28 @@ fn causes_that_are_put_into_the_scores_of_equals_are_found() {
     );
     let one_thread = why(folder.path(), &[&arguments[..], &["--threads", "1"]].concat());
     assert_eq!(biased, one_thread);
+}
+
+#[test]
+fn evaluations_are_compared_on_scored_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    play(folder.path(), "name=new cmd=default", "name=base cmd=default", "80");
+    let extracted = patzer(folder.path(), &["extract", "m.pgn", "-o", "d.parquet", "-q"]);
+    assert!(extracted.status.success(), "{extracted:?}");
+    let compare = |first: &str| -> Value {
+        let output = patzer(folder.path(), &["why", first, "default", "--data", "d.parquet", "--json"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let same = compare("default");
+    assert_eq!(first_cause(&same), ("nothing", -1), "{}", same["causes"]);
+    assert_eq!(same["symmetry"][0], serde_json::json!({ "colours": 0.0, "mirror": 0.0 }));
+    let other = compare("untuned-hce");
+    assert_eq!(other["causes"][0]["player"], 0, "{}", other["causes"]);
+    let [untuned, default] = [0, 1].map(|at| other["errors"]["mean_squared_error"][at].as_f64().unwrap());
+    assert!(untuned > 1.5 * default, "{untuned} {default}");
+    let alone = patzer(folder.path(), &["why", "default", "--data", "d.parquet"]);
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("--data compares two evaluations"));
 }
 
 #[test]

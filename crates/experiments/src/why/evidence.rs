@@ -99,6 +99,8 @@ pub fn search_means(games: &MatchGames) -> [SearchMeans; 2] {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ScoreScale {
     pub positions: usize,
+    /// Share of the clear positions where the player sees the same side ahead as the reference.
+    pub same_side: f64,
     pub median: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
@@ -109,14 +111,17 @@ pub struct ScoreScale {
 fn scale(moves: &[ScoredMove], player: usize) -> Option<ScoreScale> {
     let clear = moves.iter().filter(|m| m.player == player && (100..=500).contains(&m.reference.abs()));
     let ratio = |m: &ScoredMove| m.score.map(|score| f64::from(score) / f64::from(m.reference));
+    let mut ratios: Vec<f64> = clear.filter_map(ratio).collect();
+    let all = ratios.len();
     // Scores on the wrong side are errors, and no scale.
-    let ratios: Vec<f64> = clear.filter_map(ratio).filter(|ratio| *ratio > 0.0).collect();
+    ratios.retain(|ratio| *ratio > 0.0);
     let positions = ratios.len();
-    if positions < 50 {
+    if all < 50 || positions == 0 {
         return None;
     }
+    let same_side = positions as f64 / all as f64;
     let found = interval::median(ratios, 0.95);
-    Some(ScoreScale { positions, median: found.value, low: found.low, high: found.high })
+    Some(ScoreScale { positions, same_side, median: found.value, low: found.low, high: found.high })
 }
 
 /// Comparison of the players in one circumstance; the first player's mean less the second's.
@@ -201,7 +206,7 @@ pub fn units(scale: &[Option<ScoreScale>; 2]) -> [f64; 2] {
 }
 
 /// Compares the players' scores and moves with the reference's.
-pub fn errors(games: &MatchGames, moves: &[ScoredMove]) -> Errors {
+pub fn errors(moves: &[ScoredMove]) -> Errors {
     let scale = [0, 1].map(|player| scale(moves, player));
     let unit = units(&scale);
     let error = |m: &ScoredMove| {
@@ -211,11 +216,7 @@ pub fn errors(games: &MatchGames, moves: &[ScoredMove]) -> Errors {
     let biases = Values::of(moves, error);
     let squares = Values::of(moves, |m| error(m).map(|error| error * error));
     let losses = Values::of(moves, |m| m.loss);
-    let speeds = Values::of(moves, |m| {
-        let info = games.games[m.game].moves[m.number].info;
-        let (nodes, seconds) = info.nodes.zip(info.seconds.filter(|seconds| *seconds > 0.0))?;
-        Some((nodes as f64 / seconds).ln())
-    });
+    let speeds = Values::of(moves, |m| m.speed);
     let circumstances = CIRCUMSTANCES.iter().enumerate().map(|(index, circumstance)| InCircumstance {
         group: circumstance.group,
         name: circumstance.name,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use super::evaluations::Symmetry;
 use super::evidence::{Errors, SearchMeans, search_means};
 use super::games::{MatchGame, MatchGames};
 use super::groups::{GroupScore, OpeningOutlier, group_scores, opening_outliers};
@@ -31,9 +32,17 @@ pub struct MatchFacts {
     pub repeated: u64,
     /// Comparison with the reference; `None` without one.
     pub errors: Option<Errors>,
+    /// Symmetries of two evaluations; `None` for games.
+    pub symmetry: Option<[Symmetry; 2]>,
 }
 
 impl MatchFacts {
+    /// Facts of two evaluations, without games.
+    pub fn of_evaluations(names: [String; 2], errors: Errors, symmetry: [Symmetry; 2]) -> MatchFacts {
+        let games = MatchGames { players: names, games: Vec::new(), left_out: 0, others: 0 };
+        MatchFacts { symmetry: Some(symmetry), ..MatchFacts::new(&games, Some(errors)) }
+    }
+
     /// Gathers the facts of games; of the errors, those that a reference has found.
     pub fn new(games: &MatchGames, errors: Option<Errors>) -> MatchFacts {
         let mut seen = HashSet::new();
@@ -51,6 +60,7 @@ impl MatchFacts {
             with_white: games.games.iter().filter(|game| game.first_is_white).count() as u64,
             repeated: 0,
             errors,
+            symmetry: None,
         };
         for game in &games.games {
             facts.note_end(game);
@@ -77,9 +87,14 @@ impl MatchFacts {
         }
     }
 
-    /// Player with fewer points, 0 or 1; the first if both have as many.
+    /// Player with fewer points, 0 or 1; the first if both have as many. Without games the one of the larger errors.
     pub fn weaker(&self) -> usize {
-        usize::from(self.all.score > 0.5)
+        match &self.errors {
+            Some(errors) if self.games == 0 => {
+                usize::from(errors.mean_squared_error[1] > errors.mean_squared_error[0])
+            }
+            _ => usize::from(self.all.score > 0.5),
+        }
     }
 
     /// Every search had about as many nodes as any other.

@@ -47,6 +47,8 @@ pub struct ScoredMove {
     pub score: Option<Score>,
     /// Fall of the mover's expected score, by the reference, from before the move to after it.
     pub loss: Option<f64>,
+    /// Logarithm of the nodes a second, where the comment has both.
+    pub speed: Option<f64>,
     /// Bit i: the circumstance i holds.
     pub circumstances: u64,
 }
@@ -66,14 +68,17 @@ pub fn scored_moves(games: &MatchGames, sample: &Sample, scores: &[Option<Score>
             reference,
             score: played.record.score.map(Score::from),
             loss: after.map(|after| share(reference) - share(-after)),
-            circumstances: circumstances(&View { position, played, reference }),
+            speed: played.speed(),
+            circumstances: circumstances(position, played, reference),
         });
     }
     moves
 }
 
-fn circumstances(view: &View<'_>) -> u64 {
-    let held = CIRCUMSTANCES.iter().enumerate().filter(|(_, circumstance)| (circumstance.holds)(view));
+/// Bits of the circumstances that hold, by a score of the reference.
+pub fn circumstances(position: &Chess, played: &MatchMove, reference: Score) -> u64 {
+    let view = View { position, played, reference };
+    let held = CIRCUMSTANCES.iter().enumerate().filter(|(_, circumstance)| (circumstance.holds)(&view));
     held.fold(0, |bits, (index, _)| bits | 1 << index)
 }
 
@@ -83,6 +88,12 @@ pub fn share(score: Score) -> f64 {
 }
 
 impl MatchMove {
+    /// Logarithm of the nodes a second.
+    fn speed(&self) -> Option<f64> {
+        let (nodes, seconds) = self.info.nodes.zip(self.info.seconds.filter(|seconds| *seconds > 0.0))?;
+        Some((nodes as f64 / seconds).ln())
+    }
+
     /// The player's score, unless it is a mate.
     pub fn centipawns(&self) -> Option<f64> {
         self.record.score.map(Score::from).filter(|score| !is_mate(*score)).map(f64::from)

@@ -1,3 +1,6 @@
+mod evaluations;
+mod table;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,13 +11,14 @@ use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_experiments::why::{
-    Diagnosis, Disagreement, Errors, GroupScore, InCircumstance, MatchFacts, MatchGames, Reference, Sample,
-    SearchMeans, diagnose, disagreements, errors, read_match, scored_moves, units,
+    Diagnosis, Disagreement, Errors, GroupScore, MatchFacts, MatchGames, Reference, Sample, SearchMeans,
+    diagnose, disagreements, errors, read_match, scored_moves, units,
 };
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, interrupt as stop};
 use patzer_match::{Control, Time};
 use patzer_stats::with_error;
+use table::{write_causes, write_errors};
 
 /// Explain where the result of a match comes from
 ///
@@ -28,10 +32,11 @@ use patzer_stats::with_error;
     patzer why match.pgn --player new --against base          of many players, these two\n  \
     patzer why match.pgn --engine ./stockfish --nodes 50000   judged by another engine\n  \
     patzer why match.pgn --positions 0                        by the games alone, in a second\n  \
+    patzer why new.nnue base.nnue --data scored.parquet       two evaluations on positions with scores\n  \
     patzer why match.pgn --count 50 --json                    the positions where they disagree, for a script\n\n\
     docs/why.md explains the causes, their thresholds and how often they were right.")]
 pub struct WhyArgs {
-    /// Games of a match: PGN of any match runner, or journals of patzer
+    /// Games of a match: PGN of any match runner, or journals of patzer; with --data two evaluations, as for --eval
     #[arg(value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
 
@@ -42,6 +47,10 @@ pub struct WhyArgs {
     /// Opponent [default: the one with the most games against the player]
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
+
+    /// Positions with scores by which two evaluations are compared
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["player", "against", "count", "eval", "engine", "nodes", "depth", "movetime"])]
+    data: Option<PathBuf>,
 
     /// Positions that are scored, of whole games spread over the match; 0 for none
     #[arg(long, value_name = "N", default_value_t = 20_000)]
@@ -93,6 +102,9 @@ struct WhyResult {
 
 pub fn run(args: &WhyArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen()?;
+    if let Some(data) = &args.data {
+        return evaluations::run(&args.files, data, args.positions, ui);
+    }
     let files: Vec<PathBuf> = args.files.iter().map(|file| games_of(file)).collect();
     let games = read_match(&files, [args.player.as_deref(), args.against.as_deref()])?;
     for (count, what) in [
@@ -105,7 +117,7 @@ pub fn run(args: &WhyArgs, ui: &Ui) -> Result<Status> {
     }
     let scored = scores(args, &games, ui)?;
     let (reference, found, moves) = match scored {
-        Some((reference, moves)) => (Some(reference), Some(errors(&games, &moves)), moves),
+        Some((reference, moves)) => (Some(reference), Some(errors(&moves)), moves),
         None => (None, None, Vec::new()),
     };
     let disagreements = found.as_ref().map_or_else(Vec::new, |found: &Errors| {
@@ -223,19 +235,17 @@ impl fmt::Display for WhyResult {
         let [first, second] = players.each_ref().map(Printable);
         let elo = with_error(all.elo, all.elo_error, 1);
         writeln!(f, "match    {first} against {second}, {}: Elo {elo}", counted(*games, "game"))?;
-        match self.causes.split_first() {
-            None => writeln!(f, "cause    nothing stands out")?,
-            Some((cause, further)) => {
-                writeln!(f, "cause    {}: {}", cause.cause, Printable(&cause.sentence))?;
-                for cause in further {
-                    writeln!(f, "         {}: {}", cause.cause, Printable(&cause.sentence))?;
-                }
-            }
-        }
+        write_causes(f, &self.causes)?;
         self.write_search(f)?;
         self.write_groups(f)?;
         if let Some(errors) = &self.facts.errors {
-            self.write_errors(f, errors)?;
+            let title = format!(
+                "scores and moves of {} in {}, by {}; {first} less {second}",
+                counted(errors.positions as u64, "position"),
+                counted(errors.games as u64, "game"),
+                Printable(self.reference.as_deref().unwrap_or_default())
+            );
+            write_errors(f, errors, &title)?;
         }
         self.write_disagreements(f)
     }
@@ -285,37 +295,6 @@ impl WhyResult {
         Ok(())
     }
 
-    fn write_errors(&self, f: &mut fmt::Formatter<'_>, errors: &Errors) -> fmt::Result {
-        let reference = self.reference.as_deref().unwrap_or_default();
-        writeln!(
-            f,
-            "\nscores and moves of {} in {}, by {}; {} less {}",
-            counted(errors.positions as u64, "position"),
-            counted(errors.games as u64, "game"),
-            Printable(reference),
-            Printable(&self.facts.players[0]),
-            Printable(&self.facts.players[1])
-        )?;
-        writeln!(f, "{:<46}{:>10}{:>10}{:>9}{:>9}", "with", "error, %", "bias, cp", "loss, %", "of it")?;
-        let all = [
-            errors.squared_error.map(|_| root_difference(errors.mean_squared_error)),
-            errors.bias.map(|bias| 1600.0 * bias.value),
-            errors.loss.map(|loss| 100.0 * loss.value),
-        ];
-        write_row(f, "all positions", all, None)?;
-        for InCircumstance { name, squared_error, bias, loss, loss_share, .. } in &errors.circumstances {
-            let values = [
-                squared_error.map(|found| root_difference(found.means)),
-                bias.map(|found| 1600.0 * found.inside.value),
-                loss.map(|found| 100.0 * found.inside.value),
-            ];
-            if values.iter().any(Option::is_some) {
-                write_row(f, name, values, *loss_share)?;
-            }
-        }
-        Ok(())
-    }
-
     fn write_disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.disagreements.is_empty() {
             return Ok(());
@@ -335,21 +314,4 @@ impl WhyResult {
         }
         Ok(())
     }
-}
-
-/// Difference of two root mean squares, in per cent.
-fn root_difference(means: [f64; 2]) -> f64 {
-    100.0 * (means[0].sqrt() - means[1].sqrt())
-}
-
-fn write_row(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    values: [Option<f64>; 3],
-    share: Option<f64>,
-) -> fmt::Result {
-    let [error, bias, loss] =
-        values.map(|value| value.map_or_else(|| "–".to_string(), |value| format!("{value:+.2}")));
-    let share = share.map_or_else(String::new, |share| format!("{:.0} %", 100.0 * share));
-    writeln!(f, "{name:<46}{error:>10}{bias:>10}{loss:>9}{share:>9}")
 }
