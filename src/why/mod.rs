@@ -11,8 +11,8 @@ use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_experiments::why::{
-    Diagnosis, Disagreement, Errors, GroupScore, MatchFacts, MatchGames, Reference, Sample, SearchMeans,
-    diagnose, disagreements, errors, read_match, scored_moves, units,
+    Diagnosis, Disagreement, Errors, GroupScore, MatchFacts, MatchGames, Reference, SAME_SIDE, Sample,
+    SearchMeans, diagnose, disagreements, errors, read_match, scored_moves, units,
 };
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, interrupt as stop};
@@ -135,16 +135,23 @@ pub fn run(args: &WhyArgs, ui: &Ui) -> Result<Status> {
     })
 }
 
-/// Says that the players search deeper than the engine that judges them.
+/// Says where the players are stronger than the engine that judges them.
 fn note_shallow_reference(args: &WhyArgs, facts: &MatchFacts, ui: &Ui) {
+    let Some(errors) = &facts.errors else { return };
+    if let Some([one, other]) =
+        errors.same_side().filter(|shares| shares.iter().all(|share| *share < SAME_SIDE))
+    {
+        return ui.warn(format!(
+            "where the reference sees a side ahead, the players agree in {:.0} and {:.0} % of the positions: it is too \
+             weak to judge their scores; --engine or --nodes names a stronger one",
+            100.0 * one,
+            100.0 * other
+        ));
+    }
     let most = facts.search.iter().filter_map(|means| means.nodes).fold(0.0, f64::max);
     let nodes = args.nodes.unwrap_or(NODES);
-    if facts.errors.is_some()
-        && args.program.is_none()
-        && args.depth.is_none()
-        && args.movetime.is_none()
-        && most > nodes as f64
-    {
+    let by_nodes = args.program.is_none() && args.depth.is_none() && args.movetime.is_none();
+    if by_nodes && most > nodes as f64 {
         ui.note(format!(
             "the players search {} nodes a move, the reference {}: --nodes with more makes it surer",
             grouped(most as u64),

@@ -157,6 +157,26 @@ pub struct Errors {
     pub circumstances: Vec<InCircumstance>,
 }
 
+/// Share of clear positions on which a player has to see the same side ahead as the reference, for its scores to be
+/// measured by it.
+pub const SAME_SIDE: f64 = 0.8;
+
+impl Errors {
+    /// Share of the clear positions on which each player sees the same side ahead as the reference.
+    pub fn same_side(&self) -> Option<[f64; 2]> {
+        let [first, second] = self.scale;
+        Some([first?.same_side, second?.same_side])
+    }
+
+    /// Scales of both players, where both agree with the reference about the side ahead: the scores of much stronger
+    /// players do not.
+    pub fn comparable_scales(&self) -> Option<[ScoreScale; 2]> {
+        let agree = self.same_side()?.iter().all(|share| *share >= SAME_SIDE);
+        let [first, second] = self.scale;
+        agree.then_some([first?, second?])
+    }
+}
+
 /// Values of the moves that have one.
 struct Values(Vec<(Observation, u64)>);
 

@@ -2,6 +2,7 @@
 
 use super::{CLEAR, beyond};
 use crate::why::contrast::Contrast;
+use crate::why::evidence::SAME_SIDE;
 use crate::why::facts::MatchFacts;
 
 /// Standard errors for one of about fifty comparisons of scores by circumstance: chance alone passes it once in three
@@ -32,10 +33,9 @@ pub(in crate::why) fn symmetry(facts: &MatchFacts) -> Option<(usize, String)> {
 
 /// Scores that see the wrong side ahead.
 pub(in crate::why) fn sign(facts: &MatchFacts) -> Option<(usize, String)> {
-    let [first, second] = facts.errors.as_ref()?.scale;
-    let shares = [first?.same_side, second?.same_side];
+    let shares = facts.errors.as_ref()?.same_side()?;
     let player = usize::from(shares[1] < shares[0]);
-    (shares[player] < 0.7).then(|| {
+    (shares[player] < 0.7 && shares[1 - player] >= SAME_SIDE).then(|| {
         let text = format!(
             "{} sees the same side ahead as the reference in {:.0} % of the clear positions, {} in {:.0} %: its sign is \
              wrong, or its perspectives are exchanged",
@@ -49,8 +49,7 @@ pub(in crate::why) fn sign(facts: &MatchFacts) -> Option<(usize, String)> {
 }
 
 pub(in crate::why) fn scale(facts: &MatchFacts) -> Option<(usize, String)> {
-    let [first, second] = facts.errors.as_ref()?.scale;
-    let (first, second) = first.zip(second)?;
+    let [first, second] = facts.errors.as_ref()?.comparable_scales()?;
     let player = facts.weaker();
     let [own, other] = if player == 0 { [first, second] } else { [second, first] };
     let times = own.median / other.median;
@@ -130,7 +129,8 @@ pub(in crate::why) fn offset(facts: &MatchFacts) -> Option<(usize, String)> {
 /// Scores that jump from one move of a player to its next.
 pub(in crate::why) fn unsteady(facts: &MatchFacts) -> Option<(usize, String)> {
     let errors = facts.errors.as_ref()?;
-    let change = |player: usize| Some(facts.search[player].score_change? / errors.scale[player]?.median);
+    let scales = errors.comparable_scales()?;
+    let change = |player: usize| Some(facts.search[player].score_change? / scales[player].median);
     let changes = [change(0)?, change(1)?];
     let player = usize::from(changes[1] > changes[0]);
     let [own, other] = [changes[player], changes[1 - player]];
