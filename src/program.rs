@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::ui::warn;
 use crate::{Error, Result, Ui, interrupt, players};
+use patzer_engine::Limits;
 use patzer_label::teacher;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Control, LinePattern, Spec, Time};
@@ -23,6 +24,45 @@ pub struct ProgramArgs {
     /// Seconds after which an engine that does not answer counts as hanging, beyond the time of a search
     #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
     stall_timeout: u64,
+}
+
+/// Limits of the searches of single positions.
+#[derive(Debug, clap::Args)]
+pub struct PositionLimitArgs {
+    /// Nodes of each search [default: 5000, if no other limit is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Depth of each search in plies
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100))]
+    depth: Option<i32>,
+
+    /// Milliseconds of each search; the result then depends on the machine
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+}
+
+/// Nodes of a search without a limit.
+const NODES: u64 = 5000;
+
+impl PositionLimitArgs {
+    /// Time of each search, where it is limited so.
+    pub fn movetime(&self) -> Option<Duration> {
+        self.movetime.map(Duration::from_millis)
+    }
+
+    /// The limits for a program.
+    pub fn control(&self) -> Control {
+        let time = self.movetime().map(Time::Move);
+        let control = Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth };
+        if control.is_unlimited() { Control::nodes(NODES) } else { control }
+    }
+
+    /// The limits for the bundled engine.
+    pub fn limits(&self) -> Limits {
+        let Control { nodes, depth, .. } = self.control();
+        Limits { nodes, depth, movetime: self.movetime(), ..Limits::default() }
+    }
 }
 
 /// A program that has shown that it starts.

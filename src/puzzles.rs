@@ -1,16 +1,13 @@
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
+use crate::program::{NamedProgram, PositionLimitArgs, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_engine::Limits;
 use patzer_experiments::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
-use patzer_match::{Control, Time};
 use patzer_stats::interval::exact_proportion;
 
 /// Measure how often an engine finds the right move
@@ -37,17 +34,8 @@ pub struct PuzzlesArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// Nodes of each search [default: 5000, if no other limit is given]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
-
-    /// Depth of each search in plies
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100))]
-    depth: Option<i32>,
-
-    /// Milliseconds of each search; the result then depends on the machine
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
-    movetime: Option<u64>,
+    #[command(flatten)]
+    limits: PositionLimitArgs,
 
     /// Transposition table of each search of the bundled engine, MiB [default: 4, with --movetime 64]
     #[arg(long, value_name = "MIB", conflicts_with = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -157,8 +145,7 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     if puzzles.is_empty() {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
-    let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
-    let named = args.program.named(control)?;
+    let named = args.program.named(args.limits.control())?;
     let (limit, suite) = match &named {
         Some(named) => by_program(named, &puzzles, ui).map(|(limit, suite)| (Some(limit), suite))?,
         None => (None, by_bundled(args, &puzzles, ui)?),
@@ -195,18 +182,10 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     })
 }
 
-/// Nodes of a search without a limit.
-const NODES: u64 = 5000;
-
 fn by_bundled(args: &PuzzlesArgs, puzzles: &[Puzzle], ui: &Ui) -> Result<Option<SuiteScore>> {
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
-    let limits = Limits {
-        nodes: if args.control().is_unlimited() { Some(NODES) } else { args.nodes },
-        depth: args.depth,
-        movetime: args.movetime.map(Duration::from_millis),
-        ..Limits::default()
-    };
-    let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
+    let limits = args.limits.limits();
+    let hash = args.hash.unwrap_or(if limits.movetime.is_some() { 64 } else { 4 });
     ui.with_progress("solving", puzzles.len() as u64, |bar| {
         solve_suite(puzzles, &evaluation, hash as usize, &limits, interrupt::flag(), &|| bar.inc(1))
     })
@@ -220,11 +199,4 @@ fn by_program(named: &NamedProgram, puzzles: &[Puzzle], ui: &Ui) -> Result<(Stri
         solve_by_program(puzzles, program, control, *threads, interrupt::flag(), &|| bar.inc(1))
     })?;
     Ok((control.to_string(), suite))
-}
-
-impl PuzzlesArgs {
-    fn control(&self) -> Control {
-        let time = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
-        Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth }
-    }
 }

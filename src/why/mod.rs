@@ -3,20 +3,19 @@ mod table;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
+use crate::program::{NamedProgram, PositionLimitArgs, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_engine::Limits;
 use patzer_experiments::why::{
     Diagnosis, Disagreement, Errors, GroupScore, MatchFacts, MatchGames, Reference, SAME_SIDE, Sample,
-    SearchMeans, diagnose, disagreements, errors, read_match, scored_moves, units,
+    ScoredMove, SearchMeans, diagnose, disagreements, errors, read_match, scored_moves, units,
 };
+use patzer_io::Printable;
 use patzer_io::number::{counted, grouped};
-use patzer_io::{Printable, interrupt as stop};
-use patzer_match::{Control, Time};
+use patzer_match::Control;
+use patzer_match::journal::is_journal;
 use patzer_stats::with_error;
 use table::{write_causes, write_errors};
 
@@ -68,21 +67,9 @@ pub struct WhyArgs {
     #[command(flatten, next_help_heading = "Scores")]
     program: ProgramArgs,
 
-    /// Nodes of each search [default: 5000, if no other limit is given]
-    #[arg(long, value_name = "N", help_heading = "Scores", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
-
-    /// Depth of each search in plies
-    #[arg(long, value_name = "N", help_heading = "Scores", value_parser = clap::value_parser!(i32).range(1..=100))]
-    depth: Option<i32>,
-
-    /// Milliseconds of each search; the result then depends on the machine
-    #[arg(long, value_name = "MS", help_heading = "Scores", value_parser = clap::value_parser!(u64).range(1..))]
-    movetime: Option<u64>,
+    #[command(flatten, next_help_heading = "Scores")]
+    limits: PositionLimitArgs,
 }
-
-/// Nodes of a search without a limit.
-const NODES: u64 = 5000;
 
 /// Transposition table of a search of the bundled engine, MiB.
 const HASH_MB: usize = 4;
@@ -149,9 +136,8 @@ fn note_shallow_reference(args: &WhyArgs, facts: &MatchFacts, ui: &Ui) {
         ));
     }
     let most = facts.search.iter().filter_map(|means| means.nodes).fold(0.0, f64::max);
-    let nodes = args.nodes.unwrap_or(NODES);
-    let by_nodes = args.program.is_none() && args.depth.is_none() && args.movetime.is_none();
-    if by_nodes && most > nodes as f64 {
+    let Control { time: None, depth: None, nodes: Some(nodes), .. } = args.limits.control() else { return };
+    if args.program.is_none() && most > nodes as f64 {
         ui.note(format!(
             "the players search {} nodes a move, the reference {}: --nodes with more makes it surer",
             grouped(most as u64),
@@ -162,6 +148,9 @@ fn note_shallow_reference(args: &WhyArgs, facts: &MatchFacts, ui: &Ui) {
 
 /// Says after a test that was lost what its games alone show, and how to learn more.
 pub fn remark(games: &Path, ui: &Ui) {
+    if ui.quiet {
+        return;
+    }
     let path = Printable(games.display());
     // The verdict stands whether or not the games can be read.
     let Ok(played) = read_match(&[games.to_path_buf()], [None, None]) else { return };
@@ -176,7 +165,7 @@ pub fn remark(games: &Path, ui: &Ui) {
 
 /// The games of a journal lie beside it.
 fn games_of(file: &Path) -> PathBuf {
-    match file.extension().is_some_and(|ending| ending == "journal") {
+    match is_journal(file) {
         true => file.with_extension("pgn"),
         false => file.to_path_buf(),
     }
@@ -184,11 +173,7 @@ fn games_of(file: &Path) -> PathBuf {
 
 /// The sampled moves with the reference's scores, and its description; `None` if none is asked for, or no game has
 /// scores.
-fn scores(
-    args: &WhyArgs,
-    games: &MatchGames,
-    ui: &Ui,
-) -> Result<Option<(String, Vec<patzer_experiments::why::ScoredMove>)>> {
+fn scores(args: &WhyArgs, games: &MatchGames, ui: &Ui) -> Result<Option<(String, Vec<ScoredMove>)>> {
     if args.positions == 0 {
         return Ok(None);
     }
@@ -197,8 +182,7 @@ fn scores(
         ui.warn("the games have no scores in their comments: only results and moves are compared");
     }
     let sample = Sample::new(games, args.positions);
-    let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
-    let named = args.program.named(control)?;
+    let named = args.program.named(args.limits.control())?;
     let evaluation;
     let reference = match &named {
         Some(NamedProgram { program, threads, .. }) => {
@@ -206,17 +190,11 @@ fn scores(
         }
         None => {
             evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
-            let limits = Limits {
-                nodes: if args.control().is_unlimited() { Some(NODES) } else { args.nodes },
-                depth: args.depth,
-                movetime: args.movetime.map(Duration::from_millis),
-                ..Limits::default()
-            };
-            Reference::Bundled { evaluation: &evaluation, hash_mb: HASH_MB, limits }
+            Reference::Bundled { evaluation: &evaluation, hash_mb: HASH_MB, limits: args.limits.limits() }
         }
     };
     let found = ui.with_progress("scoring", sample.positions.len() as u64, |bar| {
-        reference.scores(&sample.positions, stop::flag(), &|| bar.inc(1))
+        reference.scores(&sample.positions, interrupt::flag(), &|| bar.inc(1))
     })?;
     let Some(found) = found else { return Err(Error::Interrupted("nothing was explained")) };
     let (name, control) = match &named {
@@ -224,16 +202,9 @@ fn scores(
             warn_of_restarts(&named.program, ui);
             (named.name.clone(), named.program.time_settings.control)
         }
-        None => ("patzer".to_string(), control),
+        None => ("patzer".to_string(), args.limits.control()),
     };
     Ok(Some((format!("{name}, {control}"), scored_moves(games, &sample, &found))))
-}
-
-impl WhyArgs {
-    fn control(&self) -> Control {
-        let time = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
-        Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth }
-    }
 }
 
 impl fmt::Display for WhyResult {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use patzer_experiments::why::{Diagnosis, Errors, InCircumstance};
+use patzer_experiments::why::{Diagnosis, Errors, InCircumstance, centipawns};
 use patzer_io::Printable;
 
 /// The causes, the first first.
@@ -22,14 +22,14 @@ pub fn write_errors(f: &mut fmt::Formatter<'_>, errors: &Errors, title: &str) ->
     writeln!(f, "{:<46}{:>10}{:>10}{:>9}{:>9}", "with", "error, %", "bias, cp", "loss, %", "of it")?;
     let all = [
         errors.squared_error.map(|_| root_difference(errors.mean_squared_error)),
-        errors.bias.map(|bias| 1600.0 * bias.value),
+        errors.bias.map(|bias| centipawns(bias.value)),
         errors.loss.map(|loss| 100.0 * loss.value),
     ];
     write_row(f, "all positions", all, None)?;
     for InCircumstance { name, squared_error, bias, loss, loss_share, .. } in &errors.circumstances {
         let values = [
             squared_error.map(|found| root_difference(found.means)),
-            bias.map(|found| 1600.0 * found.inside.value),
+            bias.map(|found| centipawns(found.inside.value)),
             loss.map(|found| 100.0 * found.inside.value),
         ];
         if values.iter().any(Option::is_some) {

@@ -36,7 +36,7 @@ pub use annotation::{Annotation, Score};
 pub use decision::{Basis, Decision, Evidence, Survey};
 pub use folders::{ENDINGS, Expanded, expand_folders};
 pub use game::{Game, GameError, Parser, ResultConflict, variant};
-pub use move_info::{MoveInfo, end_reason};
+pub use move_info::{MoveInfo, end_reason, move_infos};
 pub use outline::{Token, outline};
 pub use pairs::{PairFinder, opening_and_round};
 pub use parse_move::parse_move;

@@ -1,5 +1,7 @@
 //! Search data in the comments of match runners: `{+0.35/12 0.50s, n=1234}`.
 
+use super::outline::{Token, outline};
+
 /// Depth, time and nodes of a search, as far as its comment has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MoveInfo {
@@ -26,6 +28,22 @@ impl MoveInfo {
         }
         info
     }
+}
+
+/// Search data of each ply of a movetext, and its last comment with single blanks.
+pub fn move_infos(movetext: &[u8]) -> (Vec<MoveInfo>, String) {
+    let (mut infos, mut last_comment) = (Vec::new(), String::new());
+    outline(movetext, |token| match token {
+        Token::Ply(_) => infos.push(MoveInfo::default()),
+        Token::Comment(text) => {
+            let comment = String::from_utf8_lossy(text);
+            if let Some(last) = infos.last_mut() {
+                *last = MoveInfo::parse(&comment);
+            }
+            last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+    });
+    (infos, last_comment)
 }
 
 /// Reason of a game's end, such as `checkmate`, from its last comment or else from its tag `Termination`.

@@ -44,7 +44,7 @@ const CAUSES: &[Cause] = &[
     Cause { name: "moves", find: scores::moves },
 ];
 
-/// Causes that stand out: those of the weaker player first, then in the order of the evidence.
+/// Causes that stand out: the weaker player's faults first, then in the order of the evidence.
 pub fn diagnose(facts: &MatchFacts) -> Vec<Diagnosis> {
     let found = |cause: &Cause| {
         let (player, sentence) = (cause.find)(facts)?;

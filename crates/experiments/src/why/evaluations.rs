@@ -25,7 +25,7 @@ pub fn is_comparable(record: &Record) -> bool {
     record.flags & noisy == 0 && record.score.is_some_and(|score| !is_mate(score.into()))
 }
 
-/// Scores of two evaluations on records with scores, those of the first as the first player's.
+/// Evaluates records with scores by two evaluations, which take the places of the two players.
 pub fn evaluated_moves(records: &[Record], evaluations: [&Evaluation; 2]) -> Vec<ScoredMove> {
     let chunk = |records: &[Record]| -> Vec<ScoredMove> {
         let scores =

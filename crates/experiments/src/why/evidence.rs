@@ -131,7 +131,7 @@ pub struct InCircumstance {
     pub name: &'static str,
     /// Squared error of the expected score that a player's score stands for, against the reference's.
     pub squared_error: Option<Contrast>,
-    /// The same error with its sign: above 0, the first player sees itself better off than the second does.
+    /// Signed error of the expected score: above 0, the first player sees itself better off than the second does.
     pub bias: Option<Contrast>,
     /// Expected score that a move gives away, by the reference.
     pub loss: Option<Contrast>,
@@ -155,6 +155,11 @@ pub struct Errors {
     pub mean_bias: [f64; 2],
     pub mean_loss: [f64; 2],
     pub circumstances: Vec<InCircumstance>,
+}
+
+/// Centipawns, near a level score, of a difference in the expected score.
+pub fn centipawns(share: f64) -> f64 {
+    1600.0 * share
 }
 
 /// Share of clear positions on which a player has to see the same side ahead as the reference, for its scores to be

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use patzer_io::error::{Error, Result};
 use patzer_io::{Printable, interrupt};
 use patzer_pgn::{
-    Event, GameSpan, MoveInfo, Parser, Record, ScoreOptions, Surveyed, SurveyedReader, Token, end_reason,
-    opening_and_round, outline,
+    Event, GameSpan, MoveInfo, Parser, Record, ScoreOptions, Surveyed, SurveyedReader, end_reason,
+    move_infos, opening_and_round,
 };
 
 /// One move with the position before it.
@@ -97,7 +97,7 @@ impl Found {
             return;
         };
         let movetext = &text[span.movetext..span.end];
-        let (infos, last_comment) = infos(movetext);
+        let (infos, last_comment) = move_infos(movetext);
         let [opening, round] = opening_and_round(&game.tags, movetext);
         // Null moves have no record.
         let infos = if game.null_moves == 0 { infos } else { Vec::new() };
@@ -113,19 +113,18 @@ impl Found {
 
     fn between(self, files: &[PathBuf], names: [Option<&str>; 2]) -> Result<MatchGames> {
         let players = self.players(files, names)?;
+        let swapped = [players[1].clone(), players[0].clone()];
         let total = self.games.len() as u64;
         let mut games = Vec::new();
         for (named, mut game) in self.games {
-            if named == players {
-            } else if named[0] == players[1] && named[1] == players[0] {
+            if named == swapped {
                 (game.first_is_white, game.points) = (false, 1.0 - game.points);
-            } else {
+            } else if named != players {
                 continue;
             }
             game.number = games.len();
             games.push(game);
         }
-        let swapped = [players[1].clone(), players[0].clone()];
         let left_out = [&players, &swapped].map(|pair| self.left_out.get(pair).copied().unwrap_or(0));
         let others = total - games.len() as u64;
         Ok(MatchGames { players, games, left_out: left_out.iter().sum(), others })
@@ -160,20 +159,4 @@ fn no_games(names: [Option<&str>; 2]) -> String {
             format!("has no game with a result between {} and {}", Printable(one), Printable(two))
         }
     }
-}
-
-/// Search data of each ply, and the last comment.
-fn infos(movetext: &[u8]) -> (Vec<MoveInfo>, String) {
-    let (mut infos, mut last_comment) = (Vec::new(), String::new());
-    outline(movetext, |token| match token {
-        Token::Ply(_) => infos.push(MoveInfo::default()),
-        Token::Comment(text) => {
-            let comment = String::from_utf8_lossy(text);
-            if let Some(last) = infos.last_mut() {
-                *last = MoveInfo::parse(&comment);
-            }
-            last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
-        }
-    });
-    (infos, last_comment)
 }

@@ -21,7 +21,7 @@ pub use contrast::{Contrast, Measured};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use disagreement::{Disagreement, disagreements};
 pub use evaluations::{Symmetry, evaluated_moves, is_comparable, symmetry};
-pub use evidence::{Errors, InCircumstance, SAME_SIDE, ScoreScale, SearchMeans, errors, units};
+pub use evidence::{Errors, InCircumstance, SAME_SIDE, ScoreScale, SearchMeans, centipawns, errors, units};
 pub use facts::MatchFacts;
 pub use games::{MatchGame, MatchGames, MatchMove, read_match};
 pub use groups::{GroupScore, OpeningOutlier};

@@ -11,8 +11,6 @@ pub struct Sample {
     pub positions: Vec<Chess>,
     /// Index of each position's game and move.
     pub places: Vec<(usize, usize)>,
-    /// Games taken.
-    pub games: usize,
 }
 
 impl Sample {
@@ -20,9 +18,8 @@ impl Sample {
     pub fn new(games: &MatchGames, most: usize) -> Sample {
         let plies: usize = games.games.iter().map(|game| game.moves.len()).sum();
         let step = plies.div_ceil(most.max(1)).max(1);
-        let mut sample = Sample { positions: Vec::new(), places: Vec::new(), games: 0 };
+        let mut sample = Sample { positions: Vec::new(), places: Vec::new() };
         for (index, game) in games.games.iter().enumerate().filter(|(index, _)| index / 2 % step == 0) {
-            sample.games += 1;
             for (number, played) in game.moves.iter().enumerate() {
                 // A record of a parsed game is a legal position.
                 if let Some(position) = played.record.position() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{
-    Event, GameSpan, GameSplitter, MoveInfo, Reader, Tags, Token, end_reason, opening_and_round, outline,
+    Event, GameSpan, GameSplitter, MoveInfo, Reader, Tags, end_reason, move_infos, opening_and_round,
 };
 
 /// A game of a match, from its tags and comments.
@@ -165,11 +165,11 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
                 .map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
         };
         let (white, black) = (tag("White"), tag("Black"));
-        let moves = moves(&text[game.movetext..game.end]);
+        let (infos, last_comment) = move_infos(&text[game.movetext..game.end]);
         let fen = tag("FEN");
         let black_begins = fen.split_whitespace().nth(1) == Some("b");
-        for (ply, took) in moves.took.iter().enumerate() {
-            let Some(took) = took else { continue };
+        for (ply, info) in infos.iter().enumerate() {
+            let Some(took) = totals(*info) else { continue };
             let black_moves = (ply % 2 == 1) != black_begins;
             let player =
                 games.by_move.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
@@ -177,7 +177,7 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
             if player.len() <= number {
                 player.resize(number + 1, MoveTotals::default());
             }
-            player[number] = player[number].plus(took);
+            player[number] = player[number].plus(&took);
         }
         let result = match tag("Result").as_str() {
             "1-0" => Some(1),
@@ -187,8 +187,8 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
         };
         let [opening, round] = opening_and_round(&tags, &text[game.movetext..game.end]);
         games.games.push(Game {
-            reason: end_reason(&moves.last_comment, &tag("Termination")),
-            plies: moves.took.len() as u32,
+            reason: end_reason(&last_comment, &tag("Termination")),
+            plies: infos.len() as u32,
             round,
             opening,
             white,
@@ -198,30 +198,8 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
     }
 }
 
-#[derive(Default)]
-struct Moves {
-    took: Vec<Option<MoveTotals>>,
-    last_comment: String,
-}
-
-fn moves(text: &[u8]) -> Moves {
-    let mut moves = Moves::default();
-    outline(text, |mark| match mark {
-        Token::Ply(_) => moves.took.push(None),
-        Token::Comment(text) => {
-            let comment = String::from_utf8_lossy(text);
-            if let Some(last) = moves.took.last_mut() {
-                *last = search_info(&comment);
-            }
-            moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
-        }
-    });
-    moves
-}
-
-/// Depth, time and nodes in a comment; `None` without any of them.
-fn search_info(comment: &str) -> Option<MoveTotals> {
-    let MoveInfo { depth, seconds, nodes } = MoveInfo::parse(comment);
+/// A move's totals; `None` without any of them.
+fn totals(MoveInfo { depth, seconds, nodes }: MoveInfo) -> Option<MoveTotals> {
     let sum = |value: Option<f64>| value.map_or_else(MoveSum::default, MoveSum::of);
     let [depth, nodes] = [depth, nodes].map(|count| sum(count.map(|count| count as f64)));
     let took = MoveTotals { seconds: sum(seconds), nodes, depth };
@@ -259,6 +237,19 @@ mod tests {
         let b = &games.by_move["B"];
         assert_eq!([0, 1, 2].map(|at| b[at].seconds.total), [1.5, 4.0, 0.1]);
         assert_eq!(a.iter().chain(b).map(|took| took.depth.moves).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn a_move_counts_for_what_its_comment_has() {
+        let search_info = |comment: &str| totals(MoveInfo::parse(comment));
+        let sum = |moves, total| MoveSum { moves, total };
+        let whole = MoveTotals { seconds: sum(1, 0.5), nodes: sum(1, 1000.0), depth: sum(1, 10.0) };
+        assert_eq!(search_info("+0.10/10 0.50s, n=1000"), Some(whole));
+        let timed = MoveTotals { seconds: sum(1, 0.7), ..MoveTotals::default() };
+        assert_eq!([search_info("0.70s"), search_info("/0 0.70s, n=0")], [Some(timed); 2]);
+        assert_eq!(search_info("book"), None);
+        let both = whole.plus(&timed);
+        assert_eq!([both.seconds, both.nodes].map(MoveSum::mean), [Some(0.6), Some(1000.0)]);
     }
 
     #[test]

@@ -2,17 +2,12 @@
 
 use super::{CLEAR, beyond};
 use crate::why::contrast::Contrast;
-use crate::why::evidence::SAME_SIDE;
+use crate::why::evidence::{SAME_SIDE, centipawns};
 use crate::why::facts::MatchFacts;
 
 /// Standard errors for one of about fifty comparisons of scores by circumstance: chance alone passes it once in three
 /// hundred matches.
 const CLEAR_OF_MANY: f64 = 4.0;
-
-/// Centipawns, near a level score, of a difference in the expected score.
-fn centipawns(share: f64) -> f64 {
-    1600.0 * share
-}
 
 /// An evaluation that depends on the colours.
 pub(in crate::why) fn symmetry(facts: &MatchFacts) -> Option<(usize, String)> {
@@ -81,9 +76,8 @@ pub(in crate::why) fn evaluation(facts: &MatchFacts) -> Option<(usize, String)> 
     let (seen, is_squared, found) = candidates.max_by(clearest)?;
     let player = usize::from(found.means[1].abs() > found.means[0].abs());
     let [name, other] = [&facts.players[player], &facts.players[1 - player]];
-    let at = |means: [f64; 2], player: usize| means[player];
     let text = if is_squared {
-        let root = |means, player| 100.0 * f64::sqrt(at(means, player));
+        let root = |means: [f64; 2], player: usize| 100.0 * means[player].sqrt();
         format!(
             "{name}'s scores are wrong with {}: off by {:.1} % of a point there and {:.1} % elsewhere ({other}: {:.1} \
              and {:.1} %; {:+.1} standard errors)",
@@ -95,7 +89,7 @@ pub(in crate::why) fn evaluation(facts: &MatchFacts) -> Option<(usize, String)> 
             found.contrast.z()
         )
     } else {
-        let cp = |means, player| centipawns(at(means, player));
+        let cp = |means: [f64; 2], player: usize| centipawns(means[player]);
         format!(
             "{name}'s scores are biased with {}: {:+.0} centipawns there and {:+.0} elsewhere, from the mover's side \
              ({other}: {:+.0} and {:+.0}; {:+.1} standard errors)",
