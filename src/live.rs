@@ -170,6 +170,7 @@ fn cut(text: &str, columns: usize) -> String {
 mod tests {
     use super::*;
     use patzer_experiments::screen::{Design, Factors, Planner, ScreenState};
+    use patzer_io::Shard;
     use patzer_match::SprtState;
     use patzer_match::record::PairEntry;
     use patzer_stats::Model;
@@ -221,9 +222,9 @@ mod tests {
     fn a_screen_shows_its_effects_and_no_score_of_its_players() {
         let (factors, builds) = (Factors::unnamed(2), Vec::new());
         let (confidence, worth, share, batch, seed) = (0.95, 0.0, 0.5, 4, 1);
-        let design = Design { factors, builds, confidence, worth, share, batch, seed };
+        let design = Design { factors, builds, confidence, worth, share, batch, seed, fixed: false };
         let names = ["a 1", "a 2"].map(String::from);
-        let mut screen = ScreenState::new(Planner::new(design), &names);
+        let mut screen = ScreenState::new(Planner::new(design, Shard::WHOLE), &names);
         (0..8).for_each(|_| screen.add(&played([2, 1], "checkmate")));
         let pace = Pace { played: 16, seconds: 4.0, games: 100 };
         let block = state(&screen, &names, &pace, 100);

@@ -53,6 +53,7 @@ mod games;
 mod given;
 #[cfg(test)]
 mod grammar;
+mod join;
 mod lab;
 mod label;
 mod live;
@@ -76,6 +77,7 @@ mod race;
 mod rate;
 mod recorder;
 mod report;
+mod scored_sample;
 mod screen;
 mod selfplay;
 mod simulated_games;
@@ -205,6 +207,7 @@ commands! {
     Traces(traces::TracesArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Join(join::JoinArgs),
     Race(race::RaceCommand),
     Screen(screen::ScreenCommand),
     Spsa(spsa::SpsaCommand),

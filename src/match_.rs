@@ -9,6 +9,7 @@ use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, with_keys};
 use crate::given::{self, Given};
 use crate::{Error, Result, Status, Ui};
+use patzer_io::Shard;
 use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
@@ -23,6 +24,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer match ./new ./base --tc 8+0.08 --games 1000                two UCI engines by the clock\n  \
     patzer match ./new ./base --until-error 5                         until the error is 5 Elo\n  \
     patzer match ./new ./base --games 100 --output-format fastchess   lines that scripts of others read\n  \
+    patzer match ./new ./base --games 10000 --shard 2/5 -o part2.pgn  on one of five machines; `patzer join` makes one\n  \
     patzer match --resume                                             go on after an interruption\n\n\
     Exit codes: 0 played, 130 or 143 interrupted, 1 wrong input.";
 
@@ -67,6 +69,16 @@ pub struct MatchArgs {
     /// End when the 95 % error of each pairing's Elo, from its pairs of games, is at most this
     #[arg(long, value_name = "ELO", help_heading = "Games", allow_negative_numbers = true)]
     until_error: Option<f64>,
+
+    /// Play every N-th pair from the I-th alone; `patzer join` makes the match of its N shards
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "I/N",
+        conflicts_with = "until_error",
+        help_heading = "Games"
+    )]
+    shard: Option<Shard>,
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(short, long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
@@ -123,6 +135,7 @@ impl MatchArgs {
             (self.until_error.is_some(), "--until-error"),
             (self.no_swap, "--no-swap"),
             (self.reverse, "--reverse"),
+            (self.shard.is_some(), "--shard"),
         ] {
             if given {
                 return Err(Error::usage(format!("{name}: not in a tournament in rounds")));
@@ -162,7 +175,8 @@ pub fn table_of(start: &StoredStart, names: &[String]) -> Result<(CrossTable, u6
     let args: MatchArgs = start.settings()?;
     let round = args.pairings(names.len()).round();
     let (games, precision) = args.length()?;
-    Ok((table(names, precision, round), games * round as u64))
+    let pairs = args.shard.unwrap_or(Shard::WHOLE).count(games.div_ceil(2) as usize * round);
+    Ok((table(names, precision, round), 2 * pairs as u64))
 }
 
 fn table(names: &[String], precision: Option<Precision>, round: usize) -> CrossTable {
@@ -187,6 +201,7 @@ fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &U
         pair_settings: None,
         pairings: &*plan,
         colours: SWAPPED,
+        shard: None,
     };
     let held = match_run::play_match(&run, |lineup| RoundsState::new(rounds, &lineup.names), ui)?;
     match_run::remark(&held.standings.all(), false, &args.output, ui);
@@ -231,6 +246,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pair_settings: None,
         pairings: &pairings,
         colours: pairings.colours,
+        shard: args.shard,
     };
     let standings = |lineup: &Lineup| table(&lineup.names, precision, round);
     let held = match_run::play_match(&run, standings, ui)?;

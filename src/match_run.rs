@@ -9,14 +9,14 @@ use super::play::PlayArgs;
 use crate::{Error, Result, Ui, interrupt};
 use patzer_experiments::PairSettings;
 use patzer_io::number::counted;
-use patzer_io::{Earlier, printable};
+use patzer_io::{Earlier, Shard, printable};
 use patzer_match::conditions::MatchConditions;
 use patzer_match::journal::{Opened, Start};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::record::{MatchRecord, PairEntry};
 use patzer_match::{
-    Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, Schedule, Spec, Standings, Tally,
+    Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, Schedule, Sharded, Spec, Standings, Tally,
     run_match,
 };
 
@@ -38,6 +38,8 @@ pub struct MatchRun<'a> {
     pub settings: Value,
     /// Sets the options of each pair, of both players the same program.
     pub pair_settings: Option<&'a dyn PairSettings>,
+    /// Plays these pairs alone.
+    pub shard: Option<Shard>,
 }
 
 pub struct FinishedMatch<S> {
@@ -55,6 +57,8 @@ pub fn play_match<S: Standings>(
     let MatchRun { play, pgn, .. } = *run;
     interrupt::listen()?;
     let stop = interrupt::flag();
+    let shard = run.shard.unwrap_or(Shard::WHOLE);
+    let pairs = shard.count(run.pairs);
     let openings = play.openings(ui)?;
     // A tuning plays on with values of which the engine crashes: they lose.
     let rules = play.rules(run.pair_settings.is_some())?;
@@ -72,13 +76,14 @@ pub fn play_match<S: Standings>(
     if let Some(settings) = run.pair_settings {
         settings.check(&lineup.participants[0], stop)?;
     }
-    let conditions = MatchConditions::new(
+    let mut conditions = MatchConditions::new(
         lineup.conditions(),
         play.book_conditions(&openings),
         run.colours,
         &rules,
         &run.contest,
     );
+    conditions.shard = run.shard;
     let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
     let programs = lineup.participants.iter().any(Participant::is_program);
     let key = earlier::signing_key(programs, ui);
@@ -95,21 +100,24 @@ pub fn play_match<S: Standings>(
         ui.note("A and B are the same: this tests the test");
     }
     let shares = play.cpu_shares(&lineup, ui);
-    let pair_options =
-        run.pair_settings.map(|settings| |pair: usize, halt: &AtomicBool| settings.options(pair, halt));
-    let header = play.records.apply(lineup.header(&format!("patzer {}", run.command)));
+    let pair_options = run
+        .pair_settings
+        .map(|settings| move |pair: usize, halt: &AtomicBool| settings.options(shard.number(pair), halt));
+    let mut header = play.records.apply(lineup.header(&format!("patzer {}", run.command)));
+    header.shard = shard;
+    let pairings = Sharded { all: run.pairings, shard };
     let config = MatchConfig {
         concurrency: play.concurrency(),
         wait: play.pause(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
         pair_options: pair_options.as_ref().map(|options| options as PairOptions),
-        ..MatchConfig::new(&lineup, &openings, rules, header, run.pairings, done.len()..run.pairs)
+        ..MatchConfig::new(&lineup, &openings, rules, header, &pairings, done.len()..pairs)
     };
     let players = |number: usize, stop: &AtomicBool| lineup.participants[number].player(stop);
     let info = MatchInfo {
         names: lineup.names.clone(),
         conditions: lineup.summary(&play.book_name()),
-        games: 2 * run.pairs,
+        games: 2 * pairs,
         done: 2 * (done.len() + record.count_ahead()) as u64,
         timed: !lineup.deterministic(),
         book_end,

@@ -3,6 +3,7 @@ mod convert;
 mod emit;
 mod features;
 mod identify;
+mod judge;
 mod layouts;
 mod raw;
 mod static_eval;
@@ -57,6 +58,9 @@ enum NetCommand {
     /// Compare the static evaluation of a UCI engine with a network's
     #[command(after_help = check::HELP)]
     Check(check::CheckArgs),
+    /// Order evaluations without games, by their losses on scored positions
+    #[command(after_help = judge::HELP)]
+    Judge(judge::JudgeArgs),
     /// Write inference of a network as C, C++ or Rust, for an engine that has none
     #[command(after_help = "Examples:\n  \
         patzer net emit new.nnue --format c -o nnue.h\n  \
@@ -283,6 +287,7 @@ pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
         NetCommand::Convert(args) => convert::run(args, ui),
         NetCommand::Identify(args) => identify::run(args, ui),
         NetCommand::Layouts(args) => layouts::run(args, ui),
+        NetCommand::Judge(args) => judge::run(args, ui),
         NetCommand::Check(args) => check::run(args, ui),
         NetCommand::Emit(args) => emit::run(args, ui),
         NetCommand::Features(args) => features::run(args, ui),

@@ -169,6 +169,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         pair_settings: None,
+        shard: None,
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));

@@ -324,6 +324,7 @@ fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         pair_settings: Some(&*tuner),
+        shard: None,
     };
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
     if held.standings.broken() {

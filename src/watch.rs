@@ -13,9 +13,9 @@ use patzer_experiments::race::{self, RaceState};
 use patzer_experiments::screen::{self, Design, ScreenState};
 use patzer_experiments::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_io::number::grouped;
-use patzer_io::printable_lines;
+use patzer_io::{Shard, printable_lines};
 use patzer_match::journal::{Follower, is_journal};
-use patzer_match::record::{PairEntry, check_players, journal_of, players};
+use patzer_match::record::{PairEntry, check_players, journal_of, players, shard};
 use patzer_match::rounds::{Rounds, RoundsState};
 use patzer_match::{CrossTable, RunSummary, SprtState, Standings};
 use patzer_report::contest::games::{Follow, Games, MoveTotals};
@@ -223,7 +223,8 @@ fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn
         return Ok((Box::new(state), crate::spsa::games_of(start)?));
     }
     if let Some(design) = Design::of(start.conditions()) {
-        let state = ScreenState::new(screen::Planner::new(design), names);
+        let shard = shard(start.conditions()).unwrap_or(Shard::WHOLE);
+        let state = ScreenState::new(screen::Planner::new(design, shard), names);
         return Ok((Box::new(state), crate::screen::games_of(start)?));
     }
     Ok(match start.command() {

@@ -23,6 +23,8 @@ study() {
     case $PATZER in /*) ;; *) PATZER=$PWD/$PATZER ;; esac
     mkdir -p "$OUT"
     cd "$OUT"
+    # The book of the study's runs.
+    test -e patzer.lab || "$PATZER" lab init -q
 }
 
 # default NAME FULL QUICK: gives a variable its value, unless the environment has one.
@@ -108,8 +110,11 @@ head_row() {
     echo '|' >> table.md
 }
 
-# finish: shows the table.
-finish() { cat table.md; }
+# finish: shows the table, and writes that of all runs.
+finish() {
+    "$PATZER" lab list --format markdown > runs.md
+    cat table.md
+}
 
 # The recipe that the studies were measured with, where they train small networks, but for --hidden.
 small="--recipe default --set batch=2048 --set learning_rate=0.0003"

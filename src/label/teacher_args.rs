@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use serde::{Deserialize, Serialize};
 
 use super::verify;
-use patzer_formats::metadata::Shard;
+use patzer_io::Shard;
 use patzer_pgn::Factor;
 
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]

@@ -200,6 +200,7 @@ fn play(args: &RaceArgs, ui: &Ui) -> Result<(FinishedMatch<RaceState>, RaceRepor
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         pair_settings: None,
+        shard: None,
     };
     let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
     let held = match_run::play_match(&run, race, ui)?;

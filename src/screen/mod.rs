@@ -17,6 +17,7 @@ use patzer_experiments::PairSettings;
 use patzer_experiments::screen::{
     Build, Design, Factors, Levels, Planner, ScreenReport, ScreenState, read, read_builds,
 };
+use patzer_io::Shard;
 use patzer_match::journal::StoredStart;
 use patzer_match::participant::Participant;
 use patzer_match::record::PairEntry;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer screen ./engine --options patches.txt --confirm         and test the chosen set by sprt\n  \
     patzer screen --builds builds.txt --tc 8+0.08                  patches that are compiled in\n  \
     patzer screen default --options params.txt --games 8000        optima of ranges, also of spsa's lines\n  \
+    patzer screen ./engine --options patches.txt --shard 2/5 -o part2.pgn     on one of five machines\n  \
     patzer screen --resume                                         go on after an interruption\n  \
     patzer screen simulate --effects 10,5,0,0,-5 --games 20000     what would it find?\n  \
     patzer report screen.journal                                   effects and games over time\n\n\
@@ -91,6 +93,10 @@ pub struct ScreenArgs {
     /// Games at most, in whole pairs
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     games: u64,
+
+    /// Play every N-th pair from the I-th alone, with --fixed; `patzer join` makes the screen of its N shards
+    #[arg(long, hide_short_help = true, value_name = "I/N", help_heading = "Games")]
+    shard: Option<Shard>,
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(short, long, value_name = "FILE", default_value = "screen.pgn", help_heading = "Games")]
@@ -207,7 +213,8 @@ fn twice(spec: &Spec) -> Vec<Spec> {
 
 /// Reads the games at most from the journal of a screen.
 pub fn games_of(start: &StoredStart) -> Result<u64> {
-    Ok(2 * start.settings::<ScreenArgs>()?.games.div_ceil(2))
+    let args: ScreenArgs = start.settings()?;
+    Ok(2 * args.shard.unwrap_or(Shard::WHOLE).count(args.games.div_ceil(2) as usize) as u64)
 }
 
 pub fn run(args: &ScreenCommand, ui: &Ui) -> Result<Status> {
@@ -221,7 +228,9 @@ fn screen(args: &ScreenArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let subject = args.subject()?;
     let builds = subject.builds.iter().map(|build| build.levels.clone()).collect();
-    let design = args.settings.design(subject.factors.clone(), builds, args.play.seed())?;
+    let mut design = args.settings.design(subject.factors.clone(), builds, args.play.seed())?;
+    // Of the results of other shards nothing is known.
+    design.fixed |= args.shard.is_some();
     let held = play(args, &subject, design, ui)?;
     if held.standings.broken() {
         return Err(match_run::hopeless(&subject.specs[0].cmd, &args.output));
@@ -248,7 +257,7 @@ fn play(args: &ScreenArgs, subject: &Subject, design: Design, ui: &Ui) -> Result
     match_run::note_of_odd(args.games, ui);
     let pairs = args.games.div_ceil(2) as usize;
     let contest = json!({ "screen": design });
-    let planner = Planner::new(design);
+    let planner = Planner::new(design, args.shard.unwrap_or(Shard::WHOLE));
     let assigned = planner.assigned();
     let run = MatchRun {
         command: "screen",
@@ -264,6 +273,7 @@ fn play(args: &ScreenArgs, subject: &Subject, design: Design, ui: &Ui) -> Result
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         pair_settings: subject.builds.is_empty().then_some(&*assigned as &dyn PairSettings),
+        shard: args.shard,
     };
     match_run::play_match(&run, |lineup: &Lineup| ScreenState::new(planner, &lineup.names), ui)
 }

@@ -36,13 +36,18 @@ pub struct SettingArgs {
     /// Pairs assigned at once, from the results up to the batch before the last; more boards than this wait
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pairs: u32,
+
+    /// Let no change leave the games before their end
+    #[arg(long, hide_short_help = true)]
+    fixed: bool,
 }
 
 impl SettingArgs {
     /// Makes a design of the settings, and checks it.
     pub fn design(&self, factors: Factors, builds: Vec<Levels>, seed: u64) -> Result<Design> {
-        let SettingArgs { worth, confidence, share, pairs } = *self;
-        let design = Design { factors, builds, confidence, worth, share, batch: pairs as usize, seed };
+        let SettingArgs { worth, confidence, share, pairs, fixed } = *self;
+        let batch = pairs as usize;
+        let design = Design { factors, builds, confidence, worth, share, batch, seed, fixed };
         design.check().map(|()| design)
     }
 }

@@ -69,6 +69,11 @@ impl fmt::Display for SimulationResult {
         writeln!(f, "a wrong decision            {} of the screens", percent(s.wrong))?;
         writeln!(f, "a bound wrong at some time  {} of the screens", percent(s.missed))?;
         writeln!(f, "95 % intervals that hold    {}", percent(s.coverage))?;
-        write!(f, "error of an effect          {:.2} Elo, {:+.2} away from 0 on average", s.error, s.bias)
+        writeln!(f, "error of an effect          {:.2} Elo, {:+.2} away from 0 on average", s.error, s.bias)?;
+        let (beyond, coverage) = (s.unbiased_bias, percent(s.unbiased_coverage));
+        write!(
+            f,
+            "unbiased estimates          {beyond:+.2} Elo away from 0 on average, 95 % intervals hold in {coverage}"
+        )
     }
 }

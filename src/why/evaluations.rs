@@ -6,20 +6,30 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::table::{write_causes, write_errors};
+use crate::scored_sample::scored_sample;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::DataFile;
+use patzer_eval::Evaluation;
 use patzer_experiments::why::{
-    Diagnosis, Errors, MatchFacts, Symmetry, diagnose, errors, evaluated_moves, is_comparable, symmetry,
+    BucketErrors, Diagnosis, Errors, InputDifference, MatchFacts, Symmetry, bucket_errors, diagnose, errors,
+    evaluated_moves, input_differences, symmetry,
 };
 use patzer_io::Printable;
-use patzer_io::number::counted;
+use patzer_io::number::{counted, grouped};
 use patzer_pgn::Record;
+use shakmaty::Chess;
+
+/// Inputs that are listed.
+const INPUTS: usize = 5;
 
 #[derive(Serialize)]
 struct EvaluationsResult {
     causes: Vec<Diagnosis>,
     evaluations: [String; 2],
     symmetry: [Symmetry; 2],
+    /// Pieces on squares with which the evaluations differ most.
+    inputs: Vec<InputDifference>,
+    /// By bucket of the mover's king, if the first evaluation is a network that has some, or else the second.
+    king_buckets: Vec<BucketErrors>,
     errors: Errors,
 }
 
@@ -30,39 +40,24 @@ pub fn run(files: &[PathBuf], data: &Path, most: usize, ui: &Ui) -> Result<Statu
         ));
     };
     let loaded = [crate::evaluation::load(Some(first), ui)?, crate::evaluation::load(Some(second), ui)?];
-    let records = sample(data, most, ui)?;
+    let records = scored_sample(data, most, ui)?;
     let [one, other] = &loaded;
-    let found = errors(&evaluated_moves(&records, [one, other]));
+    let moves = evaluated_moves(&records, [one, other]);
+    let found = errors(&moves);
+    let positions: Vec<Chess> = records.iter().filter_map(Record::position).collect();
+    let inputs = input_differences(&positions, &moves, &found, INPUTS);
+    let architectures = loaded.iter().filter_map(|evaluation| match evaluation {
+        Evaluation::Nnue(network) => Some(network.architecture()),
+        _ => None,
+    });
+    let bucketed = architectures.into_iter().find(|architecture| architecture.king_bucket_count() > 1);
+    let king_buckets = bucketed
+        .map_or_else(Vec::new, |architecture| bucket_errors(&positions, &moves, &found, architecture));
     let symmetry = loaded.each_ref().map(|evaluation| symmetry(&records, evaluation));
     let evaluations = [first, second].map(|file| file.display().to_string());
     let facts = MatchFacts::of_evaluations(evaluations.clone(), found.clone(), symmetry);
-    ui.result(&EvaluationsResult { causes: diagnose(&facts), evaluations, symmetry, errors: found })
-}
-
-/// Comparable records, at even distances in the dataset.
-fn sample(data: &Path, most: usize, ui: &Ui) -> Result<Vec<Record>> {
-    let options = ui.read_options(None);
-    let mut source = DataFile { path: data, options: &options }.open()?;
-    let (mut records, mut batch) = (Vec::new(), Vec::new());
-    let mut seen = 0_u64;
-    let mut step = 1;
-    while source.next_batch(&mut batch)? {
-        for record in batch.drain(..).filter(is_comparable) {
-            if seen.is_multiple_of(step) {
-                records.push(record);
-            }
-            seen += 1;
-            if records.len() > 2 * most.max(1) {
-                let mut index = 0_u64;
-                records.retain(|_| (index.is_multiple_of(2), index += 1).0);
-                step *= 2;
-            }
-        }
-    }
-    if records.is_empty() {
-        return Err(Error::data(data, "has no quiet position with a score"));
-    }
-    Ok(records)
+    let causes = diagnose(&facts);
+    ui.result(&EvaluationsResult { causes, evaluations, symmetry, inputs, king_buckets, errors: found })
 }
 
 impl fmt::Display for EvaluationsResult {
@@ -83,6 +78,22 @@ impl fmt::Display for EvaluationsResult {
                 "{what:<8} {one:.1} and {other:.1} centipawns between a position and the one exchanged so"
             )?;
         }
-        write_errors(f, &self.errors, &format!("{first} less {second}"))
+        for InputDifference { input, positions, difference } in &self.inputs {
+            let [value, error] = [difference.value, difference.standard_error];
+            let positions = counted(*positions, "position");
+            writeln!(
+                f,
+                "input    {input}: {value:+.0} ± {error:.0} centipawns apart in {positions}, {first} less {second}"
+            )?;
+        }
+        write_errors(f, &self.errors, &format!("{first} less {second}"))?;
+        if !self.king_buckets.is_empty() {
+            writeln!(f, "\n{:<16}{:>12}{:>10}{:>10}", "king bucket", "positions", "error, %", "and, %")?;
+        }
+        for BucketErrors { bucket, positions, errors } in &self.king_buckets {
+            let [one, other] = errors.map(|error| 100.0 * error);
+            writeln!(f, "{bucket:<16}{:>12}{one:>10.2}{other:>10.2}", grouped(*positions))?;
+        }
+        Ok(())
     }
 }

@@ -28,6 +28,7 @@ mod help;
 #[cfg(unix)]
 mod hostile;
 mod inputs;
+mod join;
 mod journals;
 mod json_keys;
 mod kills;

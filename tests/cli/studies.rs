@@ -52,6 +52,8 @@ fn presets_has_a_row_for_each_and_goes_on_where_it_was() {
     let (_folder, out) = place();
     let table = study("presets", &out, &[("POSITIONS", "3000")]);
     assert_eq!(rows(&table), ["`unique`", "`drop30+checks`", "`all`"]);
+    let runs = fs::read_to_string(out.join("runs.md")).unwrap();
+    assert!(runs.contains("| `patzer tune hce") && runs.contains("| `patzer match"), "{runs}");
     let result = out.join("match-unique-gauss-newton-1.json");
     let read = || -> serde_json::Value { serde_json::from_slice(&fs::read(&result).unwrap()).unwrap() };
     let (mut first, games) = (read(), fs::read(out.join("match-unique-gauss-newton-1.pgn")).unwrap());

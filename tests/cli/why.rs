@@ -109,8 +109,22 @@ fn evaluations_are_compared_on_scored_positions() {
     assert_eq!(other["causes"][0]["player"], 0, "{}", other["causes"]);
     let [untuned, default] = [0, 1].map(|at| other["errors"]["mean_squared_error"][at].as_f64().unwrap());
     assert!(untuned > 1.5 * default, "{untuned} {default}");
+    assert_eq!(same["inputs"], serde_json::json!([]), "equal evaluations differ nowhere");
+    assert_eq!(same["king_buckets"], serde_json::json!([]), "the embedded network has one bucket");
+    let bucketed =
+        patzer(folder.path(), &["tune", "d.parquet", "--set", "king_buckets=five", "--epochs", "1", "-q"]);
+    assert!(bucketed.status.success(), "{bucketed:?}");
+    let rows = compare("new.nnue")["king_buckets"].as_array().unwrap().len();
+    assert!((2..=5).contains(&rows), "{rows}");
     let alone = patzer(folder.path(), &["why", "default", "--data", "d.parquet"]);
     assert!(String::from_utf8_lossy(&alone.stderr).contains("--data compares two evaluations"));
+    // The judge orders them likewise, by their own scores.
+    let judge = ["net", "judge", "untuned-hce", "default", "--data", "d.parquet", "--json"];
+    let judged: Value = serde_json::from_slice(&patzer(folder.path(), &judge).stdout).unwrap();
+    let row = |at: usize| &judged["evaluations"][at];
+    assert_eq!((&row(0)["file"], &row(1)["file"]), (&"default".into(), &"untuned-hce".into()), "{judged}");
+    assert!(row(0)["change"].as_f64().unwrap() < -5.0 * row(0)["error"].as_f64().unwrap(), "{judged}");
+    assert_eq!(row(1)["change"], 0.0);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use patzer_data::split::{SplitPart, part_of, split};
 use patzer_data::{
     Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, RowGroups, Target, Wdl, Writer,
 };
-use patzer_formats::metadata::Shard;
 use patzer_formats::native::projection::Projection;
+use patzer_io::Shard;
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 

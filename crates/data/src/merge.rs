@@ -15,7 +15,8 @@ use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target};
 use patzer_formats::extra::{ExtraColumn, ExtraRow};
 use patzer_formats::extra_rows::ExtraRows;
-use patzer_formats::metadata::{Account, Metadata, Shard};
+use patzer_formats::metadata::{Account, Metadata};
+use patzer_io::Shard;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

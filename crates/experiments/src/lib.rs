@@ -13,6 +13,7 @@ mod move_ranks;
 mod newton;
 mod on_demand;
 mod pair_settings;
+mod possible;
 pub mod puzzles;
 pub mod race;
 pub mod screen;

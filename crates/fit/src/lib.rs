@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod beside;
+pub mod judge;
 pub mod moves;
 pub mod optim;
 pub mod rating;

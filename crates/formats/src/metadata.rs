@@ -12,8 +12,7 @@ use crate::native::columns::Layout;
 use crate::native::readable::ReadableColumns;
 use crate::score_form::{CENTIPAWNS, ScoreForm};
 use crate::score_reading::ScoreReading;
-use patzer_io::error::{Error, Result};
-use patzer_io::few_names;
+use patzer_io::{Shard, few_names};
 use patzer_pgn::Survey;
 
 /// Key of the metadata in a file.
@@ -61,39 +60,6 @@ pub struct Metadata {
     /// Columns of `--with` in the file. They follow from the others, so a copy has them only if it is asked for them.
     #[serde(skip)]
     pub readable: ReadableColumns,
-}
-
-/// The games of an input whose number leaves `index` when divided by `of`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    pub index: u32,
-    pub of: u32,
-}
-
-impl Shard {
-    #[inline]
-    pub fn has(self, game: u64) -> bool {
-        game % u64::from(self.of) == u64::from(self.index)
-    }
-}
-
-impl std::fmt::Display for Shard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.index + 1, self.of)
-    }
-}
-
-impl std::str::FromStr for Shard {
-    type Err = Error;
-
-    /// Parses `i/n`, counting from 1.
-    fn from_str(text: &str) -> Result<Shard> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index @ 1.., of)) if index <= of => Ok(Shard { index: index - 1, of }),
-            _ => Err(Error::usage("write it as i/n with i from 1 to n, for example 2/8")),
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

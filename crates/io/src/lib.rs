@@ -22,6 +22,7 @@ mod path_text;
 mod printable;
 pub mod run_folder;
 mod sampled;
+mod shard;
 mod tensorboard;
 pub mod trail;
 
@@ -43,3 +44,4 @@ pub use nearest::{did_you_mean, nearest};
 pub use path_text::{PathText, path_text};
 pub use printable::{Printable, few_names, printable, printable_json, printable_lines, shortened};
 pub use sampled::sampled_digest;
+pub use shard::Shard;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::openings::{BookOptions, Openings, Order};
 use crate::{Adjudication, Colours, Control, OwnBook, Rules, Syzygy};
+use patzer_io::Shard;
 use patzer_uci_client::Program;
 
 #[derive(Debug, Serialize)]
@@ -21,6 +22,9 @@ pub struct MatchConditions<'a> {
     pub rules: RuleConditions<'a>,
     /// Kind of the contest with its settings.
     pub contest: &'a Value,
+    /// Pairs that are played, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl<'a> MatchConditions<'a> {
@@ -32,7 +36,7 @@ impl<'a> MatchConditions<'a> {
         contest: &'a Value,
     ) -> MatchConditions<'a> {
         let (patzer, rules) = (env!("CARGO_PKG_VERSION"), RuleConditions::of(rules));
-        MatchConditions { patzer, player, openings, colours, rules, contest }
+        MatchConditions { patzer, player, openings, colours, rules, contest, shard: None }
     }
 }
 

@@ -14,6 +14,7 @@ mod by_opening;
 pub mod conditions;
 mod game;
 mod in_process;
+pub mod join;
 pub mod journal;
 mod lineup;
 mod mate_signs;
@@ -45,7 +46,7 @@ pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
 pub use in_process::InProcess;
 pub use lineup::Lineup;
 pub use mate_signs::sign_mismatches;
-pub use pairings::{Colours, OpeningChange, Pair, PairGame, Pairing, Pairings, SWAPPED, Schedule};
+pub use pairings::{Colours, OpeningChange, Pair, PairGame, Pairing, Pairings, SWAPPED, Schedule, Sharded};
 pub use pairs::{MatchConfig, PairOptions};
 pub use patzer_uci_client::{
     Analysis, Analyst, Benched, Control, EngineLog, Genfens, Leaves, LinePattern, Listen, MoveReply, NoMove,

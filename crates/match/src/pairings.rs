@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use shakmaty::Color;
 
 use super::game::Game;
+use patzer_io::Shard;
 
 /// Pairings of one round, repeated every round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +80,18 @@ impl Pairings {
             OpeningChange::Game => [2 * pair, 2 * pair + 1],
         };
         Pairing { players, colours: self.colours, openings }
+    }
+}
+
+/// The pairs of a shard of a schedule that does not depend on results.
+pub struct Sharded<'a> {
+    pub all: &'a dyn Schedule,
+    pub shard: Shard,
+}
+
+impl Schedule for Sharded<'_> {
+    fn pairing(&self, pair: usize, halt: &AtomicBool) -> Option<Pairing> {
+        self.all.pairing(self.shard.number(pair), halt)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
-use patzer_io::{destination, named_again};
+use patzer_io::{Shard, destination, named_again};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -178,6 +178,11 @@ pub fn players(conditions: &Value) -> Vec<String> {
 /// The sequential test that a match was played for, by the conditions of its journal.
 pub fn test(conditions: &Value) -> Option<Sprt> {
     Sprt::deserialize(&conditions["contest"]["sprt"]).ok()
+}
+
+/// The pairs that were played, if not all, by the conditions of a journal.
+pub fn shard(conditions: &Value) -> Option<Shard> {
+    Shard::deserialize(&conditions["shard"]).ok()
 }
 
 /// Checks that a journal has two players or more, and its pairs no others.

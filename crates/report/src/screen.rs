@@ -7,7 +7,7 @@ use super::scale::ScaleKind;
 use super::section::{Part, Section, SectionKind};
 use super::style::{BLUE, ORANGE, PURPLE};
 use super::table::{Cell, Table};
-use patzer_experiments::screen::{Design, EffectRow, Planner, ScreenReport, ScreenState, Standing, effects};
+use patzer_experiments::screen::{EffectRow, Planner, ScreenReport, ScreenState, Standing, effects};
 use patzer_match::record::PairEntry;
 use patzer_match::{RunSummary, Standings};
 
@@ -17,8 +17,8 @@ const POINTS: usize = 200;
 const COURSES: usize = 24;
 
 /// The section of a screen of these players, replayed from the results of its journal.
-pub fn section(name: &str, design: Design, players: &[String], entries: &[PairEntry]) -> Section {
-    let mut state = ScreenState::new(Planner::new(design), players);
+pub fn section(name: &str, planner: Planner, players: &[String], entries: &[PairEntry]) -> Section {
+    let mut state = ScreenState::new(planner, players);
     let step = (entries.len() / POINTS).max(1);
     let mut course = Vec::new();
     for (at, entry) in entries.iter().enumerate() {

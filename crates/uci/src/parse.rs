@@ -36,16 +36,16 @@ fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
 
-/// Legal move for `e2e4` or `e7e8q`; castling is king takes rook or, in standard chess, the king's two steps.
+/// Legal move for `e2e4` or `e7e8q`, or `e7e8Q` as a few engines write it; castling is king takes rook or, in standard chess, the king's two steps.
 pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
     let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
     let (from, to) = (square(a, b)?, square(c, d)?);
     let promotion = match rest {
         [] => None,
-        [b'q'] => Some(Role::Queen),
-        [b'r'] => Some(Role::Rook),
-        [b'b'] => Some(Role::Bishop),
-        [b'n'] => Some(Role::Knight),
+        [b'q' | b'Q'] => Some(Role::Queen),
+        [b'r' | b'R'] => Some(Role::Rook),
+        [b'b' | b'B'] => Some(Role::Bishop),
+        [b'n' | b'N'] => Some(Role::Knight),
         _ => return None,
     };
     legal.iter().copied().find(|m| match *m {
@@ -174,6 +174,19 @@ mod tests {
                 assert_eq!(find_move(&out, &legal, castling), Some(m));
             }
         }
+    }
+
+    #[test]
+    fn promotions_may_have_a_capital_letter() {
+        let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1", false).unwrap();
+        let legal = position.legal_moves();
+        let find = |word: &[u8]| find_move(word, &legal, CastlingMode::Standard);
+        assert!(find(b"g2g1N").is_some_and(|m| m.promotion() == Some(Role::Knight)));
+        assert_eq!(
+            [b"g2g1Q", b"g2h1R", b"g2f1B"].map(|m| find(m)),
+            [b"g2g1q", b"g2h1r", b"g2f1b"].map(|m| find(m))
+        );
+        assert_eq!([b"g2g1K", b"g2g1P", b"g2g1="].map(|m| find(m)), [None; 3]);
     }
 
     #[test]

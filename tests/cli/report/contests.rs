@@ -49,6 +49,7 @@ fn a_test_is_shown_from_its_first_pair_to_its_verdict() {
     let lengths: u64 = counts(&page, "game-length").iter().map(|(_, count)| count).sum();
     assert_eq!(lengths as f64, games);
     assert!(page.all().iter().any(|e| e.name == "a" && e.attribute("href") == "sprt.pgn"));
+    assert!(page.text.contains("By the games alone; `patzer why sprt.pgn`"), "causes are missing");
 
     // The PGN alone tells the same but for the test, and so does what was printed.
     fs::rename(folder.join("sprt.journal"), folder.join("elsewhere")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use patzer_formats::metadata::Shard;
+use patzer_io::Shard;
 use patzer_pgn::Rewrite;
 
 /// The reason of a game with too few positions that pass the filters.

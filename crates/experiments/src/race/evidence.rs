@@ -152,6 +152,22 @@ impl Evidence {
         others.into_iter().all(|other| self.upper([other, leader]) <= self.settings.within)
     }
 
+    /// Elo of all players, the candidates drawn towards their mean by as much as chance spreads them.
+    pub fn shrunk(&self) -> Vec<f64> {
+        self.strengths.shrunk(self.settings.candidates, 1_000, self.settings.seed)
+    }
+
+    /// Candidates by their place, the strongest first: by Elo over the anchor, else over the leader.
+    pub fn places(&self) -> Vec<usize> {
+        let leader = self.leader();
+        let reference = self.settings.anchor().unwrap_or(leader);
+        let elo = |candidate: usize| self.elo([candidate, reference]);
+        let mut order: Vec<usize> = (0..self.settings.candidates).collect();
+        // The leader first, whatever rounding does.
+        order.sort_by(|&a, &b| (b == leader).cmp(&(a == leader)).then(elo(b).total_cmp(&elo(a))));
+        order
+    }
+
     /// Probability of each candidate to be the best, under a flat prior.
     pub fn best(&self) -> Vec<f64> {
         self.strengths.best(self.settings.candidates, DRAWS, self.settings.seed)

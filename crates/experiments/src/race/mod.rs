@@ -7,6 +7,7 @@
 
 mod evidence;
 mod meetings;
+mod places;
 mod planner;
 pub mod policy;
 mod policy_kind;

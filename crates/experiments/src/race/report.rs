@@ -19,6 +19,9 @@ pub struct CandidateRow {
     /// Bounds of Elo; all of them hold together, at whatever time the race ends.
     pub low: f64,
     pub high: f64,
+    /// Elo less the error that choosing and stopping cause at this place; `None` while the race goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbiased: Option<f64>,
     /// Probability to be the best of the candidates.
     pub best: f64,
 }
@@ -81,13 +84,19 @@ pub(super) fn table(rows: &[CandidateRow]) -> String {
     let number = |value: f64| if value.is_finite() { format!("{:+.1}", value + 0.0) } else { "–".into() };
     let head = ["Elo", "from", "to", "games", "score", "best"];
     let [elo, from, to, games, score, best] = head;
-    let mut text =
-        format!("{:<width$} {elo:>8} {from:>8} {to:>8} {games:>8} {score:>8} {best:>8}", "candidate");
+    let unbiased = if rows.iter().any(|row| row.unbiased.is_some()) { "unbiased " } else { "" };
+    let mut text = format!(
+        "{:<width$} {elo:>8} {unbiased}{from:>8} {to:>8} {games:>8} {score:>8} {best:>8}",
+        "candidate"
+    );
     for (name, row) in names.iter().zip(rows) {
         let [elo, low, high] = [row.elo, row.low, row.high].map(number);
+        let unbiased = row.unbiased.map_or(String::new(), |elo| format!("{:>8} ", number(elo)));
         let [score, best] = [row.score, row.best].map(|share| format!("{:.1} %", 100.0 * share));
-        text +=
-            &format!("\n{name:<width$} {elo:>8} {low:>8} {high:>8} {:>8} {score:>8} {best:>8}", row.games);
+        text += &format!(
+            "\n{name:<width$} {elo:>8} {unbiased}{low:>8} {high:>8} {:>8} {score:>8} {best:>8}",
+            row.games
+        );
     }
     text
 }
@@ -98,6 +107,12 @@ impl fmt::Display for RaceReport {
         let (winner, percent) = (printable(&self.winner), 100.0 * self.confidence);
         let over = self.anchor.as_deref().map_or("the winner".into(), printable);
         writeln!(f, "Elo over {over}; all bounds hold together with {percent:.0} %, at any time")?;
+        if self.candidates.iter().any(|row| row.unbiased.is_some()) {
+            writeln!(
+                f,
+                "unbiased is Elo less what choosing and stopping add at each place, by simulated races"
+            )?;
+        }
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "endings     {}", reasons.join(", "))?;

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Planner, RaceSettings};
+use crate::possible::possible;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
@@ -20,11 +21,24 @@ pub struct Field {
 
 impl Field {
     /// Candidates of these strengths, and an anchor of strength 0 after them if the race has one.
+    ///
+    /// # Errors
+    /// Players are too far apart for so many draws.
     pub fn new(elo: &[f64], anchor: bool, conditions: Conditions) -> Result<Field> {
+        Field::of(elo, anchor, |_| conditions)
+    }
+
+    /// [`Field::new`] with fewer draws between players that are too far apart for them.
+    pub(super) fn fitting(elo: &[f64], anchor: bool, conditions: Conditions) -> Result<Field> {
+        Field::of(elo, anchor, |difference| possible(difference, conditions))
+    }
+
+    fn of(elo: &[f64], anchor: bool, conditions: impl Fn(f64) -> Conditions) -> Result<Field> {
         let elo: Vec<f64> = elo.iter().copied().chain(anchor.then_some(0.0)).collect();
         let differences = elo.iter().flat_map(|a| elo.iter().map(move |b| a - b));
-        let pairs =
-            differences.map(|difference| Pairs::new(difference, conditions)).collect::<Result<_>>()?;
+        let pairs = differences
+            .map(|difference| Pairs::new(difference, conditions(difference)))
+            .collect::<Result<_>>()?;
         Ok(Field { elo, pairs })
     }
 
@@ -53,7 +67,7 @@ impl Field {
         }
     }
 
-    fn pair(&self, [a, b]: [usize; 2]) -> &Pairs {
+    pub(super) fn pair(&self, [a, b]: [usize; 2]) -> &Pairs {
         &self.pairs[a * self.elo.len() + b]
     }
 

@@ -1,9 +1,10 @@
 //! Standings of a race: the results of a cross table, and the planner that they steer.
 
-use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings};
+use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings, places};
 use patzer_io::number::counted;
 use patzer_match::record::PairEntry;
 use patzer_match::{CrossTable, RunSummary, Standings, Tally};
+use patzer_stats::plan::Conditions;
 
 pub struct RaceState {
     settings: RaceSettings,
@@ -25,7 +26,14 @@ impl RaceState {
 
     pub fn report(&self, ended: &RunSummary) -> RaceReport {
         let evidence = Evidence::from_meetings(self.settings, self.planner.meetings());
-        let rows = self.rows(&evidence);
+        let mut rows = self.rows(&evidence);
+        let all = self.all();
+        if let Some(conditions) = Conditions::measured(all.games, all.pairs) {
+            let errors =
+                places::errors(&self.settings, &evidence, self.planner.meetings().pairs(), conditions);
+            let unbiased = rows.iter_mut().zip(errors.into_iter().flatten());
+            unbiased.for_each(|(row, error)| row.unbiased = Some(row.elo - error));
+        }
         RaceReport::new(&self.settings, &self.names, rows, &self.all(), self.decided(), ended)
     }
 
@@ -51,14 +59,11 @@ impl RaceState {
                 elo: evidence.elo([candidate, reference]),
                 low,
                 high,
+                unbiased: None,
                 best: best[candidate],
             }
         };
-        let mut order: Vec<usize> = (0..self.settings.candidates).collect();
-        let elo = |candidate: usize| evidence.elo([candidate, reference]);
-        // The leader first, whatever rounding does.
-        order.sort_by(|&a, &b| (b == leader).cmp(&(a == leader)).then(elo(b).total_cmp(&elo(a))));
-        order.into_iter().map(row).collect()
+        evidence.places().into_iter().map(row).collect()
     }
 }
 

@@ -73,23 +73,46 @@ impl Strengths {
         ELO * self.theta[player]
     }
 
+    /// Strengths drawn from the normal approximation, in log odds.
+    fn drawn(&self, rng: &mut Rng) -> Vec<f64> {
+        let (players, scale) = (self.theta.len(), self.dispersion.sqrt());
+        // With precision L·Lᵀ, the solution of Lᵀ x = z has covariance (L·Lᵀ)⁻¹.
+        let mut x: Vec<f64> = (0..players).map(|_| scale * rng.normal()).collect();
+        for i in (0..players).rev() {
+            let known: f64 = (i + 1..players).map(|k| self.factor[k * players + i] * x[k]).sum();
+            x[i] = (x[i] - known) / self.factor[i * players + i];
+        }
+        self.theta.iter().zip(x).map(|(theta, error)| theta + error).collect()
+    }
+
     /// Probability of each of the first `candidates` players to be the strongest, by draws from the normal
     /// approximation.
     pub fn best(&self, candidates: usize, draws: u64, seed: u64) -> Vec<f64> {
-        let (players, scale) = (self.theta.len(), self.dispersion.sqrt());
         let mut rng = Rng::new(seed);
         let mut won = vec![0u64; candidates];
         for _ in 0..draws {
-            // With precision L·Lᵀ, the solution of Lᵀ x = z has covariance (L·Lᵀ)⁻¹.
-            let mut x: Vec<f64> = (0..players).map(|_| scale * rng.normal()).collect();
-            for i in (0..players).rev() {
-                let known: f64 = (i + 1..players).map(|k| self.factor[k * players + i] * x[k]).sum();
-                x[i] = (x[i] - known) / self.factor[i * players + i];
-            }
-            let drawn = (0..candidates).map(|i| self.theta[i] + x[i]);
-            won[argmax(drawn)] += 1;
+            won[argmax(self.drawn(&mut rng).into_iter().take(candidates))] += 1;
         }
         won.into_iter().map(|won| won as f64 / draws as f64).collect()
+    }
+
+    /// Elo of all players with the candidates drawn towards their mean, by as much as errors spread the estimates: their
+    /// true strengths lie closer together (James and Stein, "Estimation with quadratic loss", 1961).
+    pub fn shrunk(&self, candidates: usize, draws: u64, seed: u64) -> Vec<f64> {
+        let spread = |theta: &[f64]| {
+            let mean = theta.iter().sum::<f64>() / candidates as f64;
+            theta.iter().map(|theta| (theta - mean).powi(2)).sum::<f64>()
+        };
+        let found = spread(&self.theta[..candidates]);
+        let mut rng = Rng::new(seed);
+        let drawn =
+            (0..draws).map(|_| spread(&self.drawn(&mut rng)[..candidates])).sum::<f64>() / draws as f64;
+        let own = if found > 0.0 { (1.0 - (drawn - found) / found).max(0.0) } else { 0.0 };
+        let mean = self.theta[..candidates].iter().sum::<f64>() / candidates as f64;
+        let towards = |(player, theta): (usize, &f64)| {
+            ELO * if player < candidates { mean + own * (theta - mean) } else { *theta }
+        };
+        self.theta.iter().enumerate().map(towards).collect()
     }
 }
 
@@ -137,6 +160,25 @@ mod tests {
         assert!((strengths.elo(0) - strengths.elo(1) - 50.0).abs() < 0.02);
         assert!((strengths.elo(0) - strengths.elo(2) - 80.0).abs() < 0.02);
         assert!((strengths.dispersion - 1.0).abs() < 0.01, "coins have the variance p (1 − p)");
+    }
+
+    #[test]
+    fn equals_shrink_to_their_mean_and_clear_differences_stay() {
+        let mut equals = Meetings::new(4);
+        (0..3).for_each(|player| add(&mut equals, [player, 3], [10 + player as u64, 20, 30, 20, 10]));
+        let mut clear = Meetings::new(4);
+        for (player, elo) in [-100.0, 0.0, 100.0].into_iter().enumerate() {
+            let won = (10_000.0 * expected_score(elo)).round() as u64;
+            add(&mut clear, [player, 3], [10_000 - won, 0, 0, 0, won]);
+        }
+        for (meetings, least, most) in [(equals, 0.0, 0.01), (clear, 0.98, 1.0)] {
+            let mut strengths = Strengths::new(4);
+            strengths.fit(&meetings);
+            let shrunk = strengths.shrunk(3, 2_000, 1);
+            let share = (shrunk[2] - shrunk[0]) / (strengths.elo(2) - strengths.elo(0));
+            assert!((least..=most).contains(&share), "{share}");
+            assert_eq!(shrunk[3], strengths.elo(3));
+        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Assignment, Design};
+use super::{Assignment, Design, Standing};
 use crate::{PairSettings, Side};
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::Participant;
-use patzer_match::{Pairing, Plan, PlayerError, Schedule};
+use patzer_match::{Pairing, Plan, PlayerError, SWAPPED, Schedule};
 
 /// Players and levels of each pair, in the order of the pairs.
 pub struct Assigned {
@@ -36,15 +36,22 @@ impl Assigned {
         self.assignments().len()
     }
 
-    /// The assignment of a pair, if it is made.
+    /// The assignment of a pair, if it is made. Those of a fixed design are known from the start.
     pub fn get(&self, pair: usize) -> Option<Assignment> {
-        self.assignments().get(pair).cloned()
+        match self.design.fixed {
+            true => self.design.assign(pair, &vec![Standing::Open; self.design.factors.factors.len()]),
+            false => self.assignments().get(pair).cloned(),
+        }
     }
 }
 
 impl Schedule for Assigned {
     fn pairing(&self, pair: usize, halt: &AtomicBool) -> Option<Pairing> {
-        self.plan.pairing(pair, halt)
+        if !self.design.fixed {
+            return self.plan.pairing(pair, halt);
+        }
+        let players = self.get(pair)?.players;
+        Some(Pairing { players, colours: SWAPPED, openings: [pair; 2] })
     }
 }
 

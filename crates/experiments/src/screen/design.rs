@@ -32,6 +32,9 @@ pub struct Design {
     /// Pairs that are assigned at once.
     pub batch: usize,
     pub seed: u64,
+    /// No change leaves the games before their end, so that assignments do not depend on results.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed: bool,
 }
 
 /// A term of the model of the strength, in units of log odds.
@@ -165,7 +168,7 @@ mod tests {
     fn design(changes: usize, builds: &[&[u8]]) -> Design {
         let factors = Factors::unnamed(changes);
         let builds = builds.iter().map(|levels| levels.to_vec()).collect();
-        Design { factors, builds, confidence: 0.95, worth: 0.0, share: 0.5, batch: 8, seed: 1 }
+        Design { factors, builds, confidence: 0.95, worth: 0.0, share: 0.5, batch: 8, seed: 1, fixed: false }
     }
 
     #[test]

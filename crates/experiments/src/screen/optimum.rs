@@ -60,6 +60,7 @@ mod tests {
     use super::*;
     use crate::screen::{Design, Factors, Planner, Setting};
     use patzer_chess::rng::{Rng, mix};
+    use patzer_io::Shard;
     use patzer_stats::plan::{Conditions, Pairs};
 
     fn screened(values: [&str; 3], elo: impl Fn(f64) -> f64, pairs: usize, seed: u64) -> Optimum {
@@ -67,8 +68,9 @@ mod tests {
         let factor = Factor { name: "x".into(), settings: vec![setting] };
         let factors = Factors { factors: vec![factor.clone()], interactions: Vec::new() };
         let (confidence, worth, share, batch) = (0.95, 0.0, 0.5, 32);
-        let mut planner =
-            Planner::new(Design { factors, builds: Vec::new(), confidence, worth, share, batch, seed });
+        let fixed = false;
+        let design = Design { factors, builds: Vec::new(), confidence, worth, share, batch, seed, fixed };
+        let mut planner = Planner::new(design, Shard::WHOLE);
         let (assigned, mut rng) = (planner.assigned(), Rng::new(mix(seed, 1)));
         let levels = factor.range().unwrap();
         for pair in 0..pairs {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{Assigned, Design, Effects, Observations, Standing, Term};
-use patzer_stats::mixture;
+use patzer_io::Shard;
+use patzer_stats::{Look, Unbiased, mixture};
 
 /// Batches assigned ahead: threads play the next one while the present one ends.
 const AHEAD: usize = 2;
@@ -20,6 +21,7 @@ const FIRST: [usize; 2] = [64, 4];
 #[derive(Clone)]
 pub struct Planner {
     design: Design,
+    shard: Shard,
     terms: Vec<Term>,
     observed: Observations,
     effects: Effects,
@@ -29,10 +31,13 @@ pub struct Planner {
     assigned: Arc<Assigned>,
     /// Pairs of the last fit.
     fitted: usize,
+    /// Looks at each factor while it was open, and the estimate at the last of them.
+    looks: Vec<(Vec<Look>, f64)>,
 }
 
 impl Planner {
-    pub fn new(design: Design) -> Planner {
+    /// A planner for the pairs of a shard; of a fixed design, unless it is the whole.
+    pub fn new(design: Design, shard: Shard) -> Planner {
         let (terms, factors) = (design.terms(), design.factors.factors.len());
         let planner = Planner {
             observed: Observations::default(),
@@ -41,7 +46,9 @@ impl Planner {
             pairs: vec![0; factors],
             assigned: Arc::new(Assigned::new(design.clone())),
             fitted: 0,
+            looks: vec![(Vec::new(), 0.0); factors],
             terms,
+            shard,
             design,
         };
         (0..AHEAD).for_each(|_| planner.assign());
@@ -76,7 +83,8 @@ impl Planner {
 
     /// Counts a pair, in the order of the assignments; at the end of a batch, decides and assigns another one.
     pub fn add(&mut self, half_points: usize) {
-        let Some(assignment) = self.assigned.get(self.observed.pairs()) else { return };
+        let number = self.shard.number(self.observed.pairs());
+        let Some(assignment) = self.assigned.get(number) else { return };
         let [a, b] = &assignment.levels;
         for (pairs, (a, b)) in self.pairs.iter_mut().zip(a.iter().zip(b)) {
             *pairs += u64::from(a != b);
@@ -103,6 +111,23 @@ impl Planner {
         }
     }
 
+    /// Effect of a switch without the bias of stopping, by the looks at it; `None` before the first game.
+    pub fn unbiased(&self, term: usize) -> Option<Unbiased> {
+        let Term::Switch(factor) = self.terms[term] else { return None };
+        let (looks, estimate) = &self.looks[factor];
+        if self.standings[factor] != Standing::Open {
+            return Unbiased::new(looks, *estimate);
+        }
+        // What is open has been seen up to now, since its last look.
+        let (elo, error) = self.effects.effect(term);
+        let mut looks = looks.clone();
+        add_look(
+            &mut looks,
+            Look { information: error.powi(-2), low: f64::NEG_INFINITY, high: f64::INFINITY },
+        );
+        Unbiased::new(&looks, elo)
+    }
+
     /// Bounds of an effect in Elo; all bounds hold together at all times.
     pub fn bounds(&self, term: usize) -> [f64; 2] {
         let (elo, error) = self.effects.effect(term);
@@ -113,7 +138,7 @@ impl Planner {
 
     fn decide(&mut self) {
         let [least, each] = FIRST;
-        if self.observed.pairs() < least.max(each * self.terms.len()) {
+        if self.design.fixed || self.observed.pairs() < least.max(each * self.terms.len()) {
             return;
         }
         for term in 0..self.terms.len() {
@@ -122,6 +147,11 @@ impl Planner {
                 continue;
             }
             let [low, high] = self.bounds(term);
+            let (elo, error) = self.effects.effect(term);
+            let (looks, last) = &mut self.looks[factor];
+            let leaves = [self.design.worth - (high - elo), elo - low];
+            add_look(looks, Look { information: error.powi(-2), low: leaves[0], high: leaves[1] });
+            *last = elo;
             if low > 0.0 {
                 self.standings[factor] = Standing::Kept;
             } else if high <= self.design.worth {
@@ -135,9 +165,9 @@ impl Planner {
         self.standings.iter().all(|standing| *standing != Standing::Open)
     }
 
-    /// Assigns a batch, unless all is decided.
+    /// Assigns a batch, unless all is decided or fixed.
     fn assign(&self) {
-        if self.is_decided() {
+        if self.design.fixed || self.is_decided() {
             return;
         }
         let first = self.assigned.count();
@@ -146,4 +176,12 @@ impl Planner {
         let drawn: Option<Vec<_>> = numbers.map(|pair| self.design.assign(pair, &self.standings)).collect();
         drawn.into_iter().for_each(|drawn| self.assigned.extend(drawn));
     }
+}
+
+/// Appends a look in place of those that knew as much: the measured variance may rise.
+fn add_look(looks: &mut Vec<Look>, look: Look) {
+    while looks.last().is_some_and(|last| last.information >= look.information) {
+        looks.pop();
+    }
+    looks.push(look);
 }

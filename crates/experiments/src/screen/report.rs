@@ -10,7 +10,7 @@ use super::{Optimum, Planner, Standing, Term};
 use patzer_io::number::grouped;
 use patzer_io::printable;
 use patzer_match::{Reason, RunSummary, StopReason, Tally};
-use patzer_stats::{Z95, with_error};
+use patzer_stats::{Unbiased, Z95, with_error};
 
 /// A switch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +25,9 @@ pub struct EffectRow {
     /// Bounds of Elo; all of them hold together, at whatever time the screen ends.
     pub low: f64,
     pub high: f64,
+    /// Without the bias of stopping, by the looks up to the decision; `None` while the screen plays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbiased: Option<Unbiased>,
     /// Games in which the two players differed in it.
     pub games: u64,
     pub standing: Standing,
@@ -106,6 +109,7 @@ pub fn effects(planner: &Planner) -> Vec<EffectRow> {
             error,
             low,
             high,
+            unbiased: None,
             games: 2 * planner.pairs()[factor],
             standing,
             chosen: match standing {
@@ -152,6 +156,9 @@ fn interactions(planner: &Planner) -> Vec<InteractionRow> {
 impl ScreenReport {
     pub(super) fn new(planner: &Planner, all: &Tally, ended: &RunSummary) -> ScreenReport {
         let (mut effects, ranges) = (effects(planner), ranges(planner));
+        let switches =
+            (0..planner.terms().len()).filter(|term| matches!(planner.terms()[*term], Term::Switch(_)));
+        effects.iter_mut().zip(switches).for_each(|(row, term)| row.unbiased = planner.unbiased(term));
         effects.sort_by(|a, b| b.elo.total_cmp(&a.elo));
         let kept = effects.iter().filter(|row| row.chosen).map(|row| row.name.clone());
         let moved = ranges.iter().filter(|row| row.chosen).map(|row| row.name.clone());
@@ -205,14 +212,21 @@ pub(super) fn table(rows: &[EffectRow]) -> String {
         return String::new();
     }
     let width = width(rows.iter().map(|row| &row.name));
-    let mut text =
-        format!("{:<width$} {:>15} {:>8} {:>8} {:>8}  standing", "change", "Elo", "from", "to", "games");
+    let unbiased = if rows[0].unbiased.is_some() { "unbiased " } else { "" };
+    let mut text = format!(
+        "{:<width$} {:>15} {unbiased}{:>8} {:>8} {:>8}  standing",
+        "change", "Elo", "from", "to", "games"
+    );
     for row in rows {
-        let [low, high] = [row.low, row.high].map(|value| format!("{:+.1}", value + 0.0));
+        let number = |value: f64| format!("{:+.1}", value + 0.0);
+        let [low, high] = [row.low, row.high].map(number);
+        let unbiased = row.unbiased.map_or(String::new(), |unbiased| format!("{:>8} ", number(unbiased.elo)));
         let (name, elo) = (printable(&row.name), with_error(row.elo + 0.0, row.error, 1));
         let standing = row.standing_text();
-        text +=
-            &format!("\n{name:<width$} {elo:>15} {low:>8} {high:>8} {:>8}  {standing}", grouped(row.games));
+        text += &format!(
+            "\n{name:<width$} {elo:>15} {unbiased}{low:>8} {high:>8} {:>8}  {standing}",
+            grouped(row.games)
+        );
     }
     text
 }
@@ -249,7 +263,8 @@ impl fmt::Display for ScreenReport {
         let percent = 100.0 * self.confidence;
         if !self.effects.is_empty() {
             writeln!(f, "{}", table(&self.effects))?;
-            writeln!(f, "± 95 % of each; from and to hold together with {percent:.0} %, at any time\n")?;
+            writeln!(f, "± 95 % of each; from and to hold together with {percent:.0} %, at any time")?;
+            writeln!(f, "unbiased is free of the bias of leaving when an effect looks large\n")?;
         }
         if !self.ranges.is_empty() {
             self.write_ranges(f)?;

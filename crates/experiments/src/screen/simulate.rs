@@ -4,15 +4,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Design, Planner, Standing};
+use crate::possible::possible;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
+use patzer_io::{Shard, interrupt};
 use patzer_stats::Z95;
-use patzer_stats::elo::expected_score;
 use patzer_stats::plan::{Conditions, Pairs};
 
 /// One simulated screen.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Run {
     pairs: u64,
     /// 95 % intervals at the end that hold the effect.
@@ -27,6 +27,9 @@ struct Run {
     /// Squared errors of the estimates, and errors in the direction of the effect.
     squares: f64,
     beyond: f64,
+    /// The same of the unbiased estimates, and of their intervals.
+    unbiased_beyond: f64,
+    unbiased_covered: u64,
 }
 
 /// Statistics of many simulated screens.
@@ -48,22 +51,14 @@ pub struct Simulated {
     pub error: f64,
     /// Mean error in the direction of the effect, Elo: the bias of stopping.
     pub bias: f64,
-}
-
-/// Draw rate of a pairing: that asked for, as far as the difference of the players allows it.
-fn conditions(elo: f64, asked: Conditions) -> Conditions {
-    let (score, shift) = (expected_score(elo), expected_score(asked.bias) - 0.5);
-    let least =
-        [score + shift, score - shift].map(|score| score.min(1.0 - score)).into_iter().fold(1.0, f64::min);
-    match least > 0.0 {
-        true => Conditions { draws: asked.draws.min(1.9 * least), ..asked },
-        false => Conditions { draws: 0.0, bias: 0.0 },
-    }
+    /// The same of the estimates by the looks, and the share of their 95 % intervals that hold.
+    pub unbiased_bias: f64,
+    pub unbiased_coverage: f64,
 }
 
 /// Plays a screen of switches with these effects until the budget of pairs ends or all are decided.
 fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64) -> Result<Run> {
-    let mut planner = Planner::new(Design { seed: mix(seed, 0), ..design.clone() });
+    let mut planner = Planner::new(Design { seed: mix(seed, 0), ..design.clone() }, Shard::WHOLE);
     let (assigned, mut rng) = (planner.assigned(), Rng::new(mix(seed, 1)));
     let (mut pairs, mut missed) = (0, false);
     while pairs < budget && !planner.is_decided() {
@@ -71,7 +66,7 @@ fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64)
         let [a, b] = &assignment.levels;
         let sides = elo.iter().zip(a.iter().zip(b));
         let difference: f64 = sides.map(|(elo, (a, b))| elo * (f64::from(*a) - f64::from(*b))).sum();
-        planner.add(Pairs::new(difference, conditions(difference, asked))?.draw(&mut rng));
+        planner.add(Pairs::new(difference, possible(difference, asked))?.draw(&mut rng));
         pairs += 1;
         if pairs.is_multiple_of(design.batch as u64) {
             missed |= elo.iter().enumerate().any(|(term, truth)| {
@@ -81,7 +76,7 @@ fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64)
         }
     }
     planner.finish();
-    let mut run = Run { pairs, covered: 0, missed, wrong: 0, kept: 0, decided: 0, squares: 0.0, beyond: 0.0 };
+    let mut run = Run { pairs, missed, ..Run::default() };
     for (term, truth) in elo.iter().enumerate() {
         let (estimate, error) = planner.effects().effect(term);
         run.covered += u64::from((estimate - truth).abs() <= Z95 * error);
@@ -95,7 +90,12 @@ fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64)
         run.decided += u64::from(standing != Standing::Open);
         run.kept += u64::from(standing == Standing::Kept && *truth > 0.0);
         run.squares += (estimate - truth).powi(2);
-        run.beyond += if *truth == 0.0 { 0.0 } else { (estimate - truth) * truth.signum() };
+        let beyond = |elo: f64| if *truth == 0.0 { 0.0 } else { (elo - truth) * truth.signum() };
+        run.beyond += beyond(estimate);
+        if let Some(unbiased) = planner.unbiased(term) {
+            run.unbiased_beyond += beyond(unbiased.elo);
+            run.unbiased_covered += u64::from(unbiased.low <= *truth && *truth <= unbiased.high);
+        }
     }
     Ok(run)
 }
@@ -120,6 +120,7 @@ pub fn simulate(
     let (count, changes) = (runs.len() as f64, elo.len() as f64);
     let share = |of: &dyn Fn(&Run) -> bool| runs.iter().filter(|run| of(run)).count() as f64 / count;
     let sum = |of: &dyn Fn(&Run) -> f64| runs.iter().map(of).sum::<f64>();
+    let effective = count * elo.iter().filter(|elo| **elo != 0.0).count().max(1) as f64;
     let gaining = elo.iter().filter(|elo| **elo > 0.0).count() as f64;
     Ok(Simulated {
         screens,
@@ -130,6 +131,8 @@ pub fn simulate(
         kept: sum(&|run| run.kept as f64) / (count * gaining.max(1.0)),
         decided: sum(&|run| run.decided as f64) / (count * changes),
         error: (sum(&|run| run.squares) / (count * changes)).sqrt(),
-        bias: sum(&|run| run.beyond) / (count * elo.iter().filter(|elo| **elo != 0.0).count().max(1) as f64),
+        bias: sum(&|run| run.beyond) / effective,
+        unbiased_bias: sum(&|run| run.unbiased_beyond) / effective,
+        unbiased_coverage: sum(&|run| run.unbiased_covered as f64) / (count * changes),
     })
 }

@@ -46,8 +46,8 @@ pub struct Contrast {
 }
 
 /// Moves of each player that a comparison needs, and games that they come from: with fewer, the errors say little.
-const FEWEST: u64 = 50;
-const FEWEST_GAMES: u64 = 25;
+pub(super) const FEWEST: u64 = 50;
+pub(super) const FEWEST_GAMES: u64 = 25;
 
 #[derive(Default, Clone, Copy)]
 struct Cell {

@@ -14,6 +14,7 @@ mod evidence;
 mod facts;
 mod games;
 mod groups;
+mod inputs;
 mod reference;
 mod sample;
 
@@ -25,5 +26,6 @@ pub use evidence::{Errors, InCircumstance, SAME_SIDE, ScoreScale, SearchMeans, c
 pub use facts::MatchFacts;
 pub use games::{MatchGame, MatchGames, MatchMove, read_match};
 pub use groups::{GroupScore, OpeningOutlier};
+pub use inputs::{BucketErrors, InputDifference, bucket_errors, input_differences};
 pub use reference::Reference;
 pub use sample::{Sample, ScoredMove, scored_moves};

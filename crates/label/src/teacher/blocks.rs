@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use patzer_data::{AnyReader, DataFile, Record};
-use patzer_formats::metadata::Shard;
+use patzer_io::Shard;
 use patzer_io::error::{Error, Result};
 use shakmaty::Chess;
 

@@ -18,6 +18,7 @@ mod entry;
 mod follow;
 mod key;
 mod line;
+mod piece;
 mod rescue;
 mod stored;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use entry::JournalEntry;
 pub use follow::Follower;
 pub use key::Key;
 pub use line::Start;
+pub use piece::Piece;
 pub use stored::{Contents, StoredStart, is_journal, read, stored};
 
 /// An opened record with the entries of the run that it goes on with.

@@ -14,6 +14,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use crate::openings::Opening;
 use crate::{Control, Game, PairGame, Reason, TimeSettings};
+use patzer_io::Shard;
 use patzer_io::date;
 use patzer_pgn::write::{write_start, write_tag};
 
@@ -31,6 +32,8 @@ pub struct Header {
     /// `None` for reproducible games.
     pub date: Option<String>,
     pub style: PgnStyle,
+    /// The pairs are those of a shard, and their rounds those of the whole.
+    pub shard: Shard,
 }
 
 impl Header {
@@ -45,6 +48,7 @@ impl Header {
             controls,
             date: None,
             style: PgnStyle::default(),
+            shard: Shard::WHOLE,
         }
     }
 }
@@ -52,6 +56,7 @@ impl Header {
 /// Writes a game of a pair with an empty line after it and with the moves of its opening, if they are known.
 pub fn write_pair_game(out: &mut String, game: &PairGame, header: &Header, opening: Option<&Opening>) {
     let &PairGame { index, pairing, number, game: played } = game;
+    let index = header.shard.number(index);
     let round = match header.style.round_by_game {
         true => format!("{}.{}", index + 1, number + 1),
         // A round ends with its opening.

@@ -8,13 +8,15 @@ use serde_json::Value;
 use super::{ReportSettings, link};
 use crate::contest::games::{self, Games};
 use crate::contest::{self, Contest, Pair};
-use crate::section::{Missing, Section};
+use crate::section::{Item, Missing, Part, Section};
 use crate::{screen, spsa};
-use patzer_experiments::screen::Design;
+use patzer_experiments::screen::{Design, Planner};
 use patzer_experiments::spsa::Tuning;
+use patzer_experiments::why::{Diagnosis, MatchFacts, diagnose, read_match};
+use patzer_io::Shard;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
-use patzer_match::record::{PairEntry, check_players, players, test};
+use patzer_match::record::{PairEntry, check_players, players, shard, test};
 
 pub(super) fn of_journal(
     name: &str,
@@ -28,9 +30,10 @@ pub(super) fn of_journal(
         return Ok(spsa::section(name, tuning, &entries));
     }
     if let Some(design) = Design::of(conditions) {
+        let shard = shard(conditions).unwrap_or(Shard::WHOLE);
         let players = players(conditions);
         check_players(journal, &entries, players.len())?;
-        let section = screen::section(name, design, &players, &entries);
+        let section = screen::section(name, Planner::new(design, shard), &players, &entries);
         return Ok(with_state(section, journal, complete));
     }
     let mut contest = Contest { players: players(conditions), ..Contest::default() };
@@ -61,7 +64,34 @@ pub(super) fn of_journal(
     // Long values are hashes, which only `--resume` needs.
     let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
     contest.conditions = patzer_io::fields(conditions).into_iter().filter_map(short).collect();
-    Ok(with_state(contest::section(name, &contest), journal, complete))
+    let mut section = contest::section(name, &contest);
+    if contest.players.len() == 2 && pgn.is_file() {
+        section.part(causes(pgn));
+    }
+    Ok(with_state(section, journal, complete))
+}
+
+/// What explains the result of two players, by their games alone.
+fn causes(pgn: &Path) -> Part {
+    let mut part = Part::new("Causes");
+    let played = match read_match(&[pgn.to_path_buf()], [None, None]) {
+        Ok(played) => played,
+        Err(error) => {
+            part.items.push(Item::Missing(error.to_string()));
+            return part;
+        }
+    };
+    let found = diagnose(&MatchFacts::new(&played, None));
+    let text = |cause: Diagnosis| Item::Text(format!("{}: {}.", cause.cause, cause.sentence));
+    part.items.extend(found.into_iter().map(text));
+    if part.items.is_empty() {
+        part.items.push(Item::Text("Nothing stands out by the games alone.".into()));
+    }
+    part.items.push(Item::Text(format!(
+        "By the games alone; `patzer why {}` lets an engine score their positions.",
+        pgn.display()
+    )));
+    part
 }
 
 /// A section that says where its run has not come to its end.
@@ -86,7 +116,11 @@ fn fens(pairs: &[Pair], games: &Games) -> BTreeMap<usize, String> {
 pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
     let mut contest = contest::of_games_alone(games::read(path)?);
     contest.link = Some((path.display().to_string(), link(path, report)));
-    Ok(contest::section(name, &contest))
+    let mut section = contest::section(name, &contest);
+    if contest.players.len() == 2 {
+        section.part(causes(path));
+    }
+    Ok(section)
 }
 
 pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {

@@ -1,0 +1,66 @@
+//! A finished journal with its games, entry by entry.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::agree;
+use super::entry::JournalEntry;
+use super::line::{self, EntryLine};
+use super::stored::StoredStart;
+use patzer_io::error::{Error, Hint, Result};
+use patzer_io::{Limit, checked_line};
+
+/// Entries of a finished run in their order, read with their games.
+pub struct Piece<E> {
+    pub path: PathBuf,
+    pub start: StoredStart,
+    entries: std::vec::IntoIter<EntryLine<E>>,
+    games: BufReader<File>,
+}
+
+impl<E: JournalEntry> Piece<E> {
+    /// Opens the journal of a file of games.
+    ///
+    /// # Errors
+    /// The run has not come to its end, or the journal is damaged.
+    pub fn open(file: &Path) -> Result<Piece<E>> {
+        let path = E::journal(file);
+        let text = patzer_io::read(&path, Limit::JOURNAL)?;
+        let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
+        let header = line::header(&text[..end]).map_err(|why| Error::at(&path, "line 1", why))?;
+        let survey = agree::entries::<E>(&text, (end + 1).min(text.len()));
+        if let Some(fault) = &survey.fault {
+            let (place, reason) = fault.place(&path, &survey);
+            return Err(Error::at(&path, place, reason));
+        }
+        if !survey.complete {
+            return Err(Error::data(&path, "has not come to its end").hint(Hint::Resume));
+        }
+        let games = File::open(file).map_err(|e| Error::io(file, e))?;
+        Ok(Piece {
+            path: file.to_path_buf(),
+            start: StoredStart(header),
+            entries: survey.entries.into_iter(),
+            games: BufReader::new(games),
+        })
+    }
+
+    /// The next entry and its games.
+    ///
+    /// # Errors
+    /// The games are not those that the journal counts.
+    pub fn read(&mut self) -> Result<Option<(E, Vec<u8>)>> {
+        let Some(line) = self.entries.next() else { return Ok(None) };
+        let mut games = Vec::new();
+        let read = (&mut self.games).take(line.bytes).read_to_end(&mut games);
+        read.map_err(|e| Error::io(&self.path, e))?;
+        if checked_line::checksum(&games) != line.sha256 {
+            let number = line.entry.number();
+            let reason =
+                format!("the games of {} {number} differ from those that the journal counts", E::UNITS[0]);
+            return Err(Error::data(&self.path, reason));
+        }
+        Ok(Some((line.entry, games)))
+    }
+}
