@@ -1,11 +1,14 @@
+mod games;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::memory;
 use patzer_eval::nnue::Kernel;
+use patzer_io::number::counted;
 use patzer_match::journal::Key;
 use patzer_match::{Syzygy, damaged_tables};
 use patzer_train::{Compute, Device};
@@ -16,11 +19,16 @@ use patzer_train::{Compute, Device};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer doctor\n  \
+    patzer doctor --games 1000                 do two machines play alike? they print the same checksum\n  \
     patzer doctor --tb /data/syzygy --json     are these tables what they should be?")]
 pub struct DoctorArgs {
     /// Folder of Syzygy tables to look at; may be given several times
     #[arg(long, value_name = "DIR")]
     tb: Vec<PathBuf>,
+
+    /// Games of the bundled engine to play; machines that play alike print the same checksum of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    games: Option<u64>,
 }
 
 pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
@@ -39,6 +47,15 @@ pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
         findings.extend([large_pages(), open_files(), load(), frequency()].into_iter().flatten());
     }
     findings.extend(args.tb.iter().map(|folder| tables(folder, ui)));
+    if let Some(games) = args.games {
+        interrupt::listen()?;
+        let pairs = games.div_ceil(2);
+        let digest = ui.with_progress("playing", 2 * pairs, |bar| {
+            games::digest(pairs as usize, rayon::current_num_threads(), &|games| bar.inc(games))
+        })?;
+        let digest = digest.ok_or(Error::Interrupted("no games were compared"))?;
+        findings.push(Finding::new("games play to", format!("{digest} ({})", counted(2 * pairs, "game"))));
+    }
     ui.result(&Findings { findings })
 }
 

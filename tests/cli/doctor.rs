@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::mock;
+use crate::{done, mock};
 
 /// Runs the command on an engine: exit code and JSON.
 fn examined(start: &str, engine: &str) -> (Option<i32>, serde_json::Value) {
@@ -141,4 +141,18 @@ fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
     assert!(text.contains("5 files, up to 3 pieces in fixtures/syzygy, all checksums right"), "{text}");
     let text = String::from_utf8(crate::program().arg("doctor").output().unwrap().stdout).unwrap();
     assert!(text.lines().any(|line| line.starts_with("networks play with")), "{text}");
+}
+
+#[test]
+fn games_have_the_same_checksum_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let sum = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(&done(folder.path(), line)).unwrap();
+        let found = value["findings"].as_array().unwrap().iter().find(|row| row["name"] == "games play to");
+        found.unwrap()["value"].as_str().unwrap().to_string()
+    };
+    let alone = sum("doctor --games 8 --threads 1 --json");
+    assert!(alone.ends_with(" (8 games)") && alone.len() == 26, "{alone}");
+    assert_eq!(alone, sum("doctor --games 8 --threads 4 --json"));
+    assert_ne!(alone[..16], sum("doctor --games 10 --json")[..16]);
 }

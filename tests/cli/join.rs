@@ -67,8 +67,8 @@ fn five_shards_two_of_them_killed_and_resumed_are_the_match() {
     assert!(files(at, "m") == files(at, "whole"), "the files differ");
     assert_eq!(timeless(&done(at, "match --resume --json -q -o m.pgn")), whole);
     // A shard is a match of its own to all that reads matches.
-    let elo = done(at, "elo part2.journal --json");
-    assert!(serde_json::from_str::<Value>(&elo).is_ok(), "{elo}");
+    let rated = done(at, "rate part2.pgn --json");
+    assert!(serde_json::from_str::<Value>(&rated).is_ok(), "{rated}");
     refused(at, "join whole.pgn part2.pgn -o n.pgn", "whole.pgn: is no shard of a match");
     done(at, &format!("{line} --seed 7 --shard 2/5 -q -o other.pgn"));
     refused(at, "join part1.pgn other.pgn -o n.pgn", "is not a shard of the match of part1.pgn");
