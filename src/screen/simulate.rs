@@ -69,11 +69,14 @@ impl fmt::Display for SimulationResult {
         writeln!(f, "a wrong decision            {} of the screens", percent(s.wrong))?;
         writeln!(f, "a bound wrong at some time  {} of the screens", percent(s.missed))?;
         writeln!(f, "95 % intervals that hold    {}", percent(s.coverage))?;
-        writeln!(f, "error of an effect          {:.2} Elo, {:+.2} away from 0 on average", s.error, s.bias)?;
-        let (beyond, coverage) = (s.unbiased_bias, percent(s.unbiased_coverage));
-        write!(
-            f,
-            "unbiased estimates          {beyond:+.2} Elo away from 0 on average, 95 % intervals hold in {coverage}"
-        )
+        writeln!(f, "error of an effect          {:.2} Elo", s.error)?;
+        for (name, bias, share) in [
+            ("plain estimates", s.bias, s.too_far),
+            ("unbiased estimates", s.unbiased_bias, s.unbiased_too_far),
+        ] {
+            let share = percent(share);
+            writeln!(f, "{name:<27} {share} too far from 0, by {bias:+.2} Elo on average")?;
+        }
+        write!(f, "their 95 % intervals        {} hold", percent(s.unbiased_coverage))
     }
 }

@@ -13,7 +13,10 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io::interrupt;
 use patzer_stats::plan::Conditions;
 
-const RACES: u64 = 200;
+/// Simulated races: 200, and fewer of long ones, 40 at least.
+fn races(pairs: u64) -> u64 {
+    (2_000_000 / pairs.max(1)).clamp(40, 200)
+}
 
 /// Mean errors by place, in Elo over the anchor or the leader, after `pairs`; `None` if interrupted.
 pub(super) fn errors(
@@ -26,15 +29,16 @@ pub(super) fn errors(
     let zero = settings.anchor().map_or(0.0, |anchor| elo[anchor]);
     let candidates: Vec<f64> = elo[..settings.candidates].iter().map(|elo| elo - zero).collect();
     let field = Field::fitting(&candidates, settings.anchor, conditions).ok()?;
-    // A race that ends once the winner is known may take its whole budget.
-    let most = if settings.until_known { settings.budget } else { pairs };
+    // A race that ends once the winner is known may take longer than this one did.
+    let most = if settings.until_known { settings.budget.min(2 * pairs) } else { pairs };
+    let count = races(most);
     let one = |number: u64| {
         let stopped = interrupt::requested();
         (!stopped).then(|| race(settings, &field, &candidates, most, mix(!settings.seed, number)))
     };
-    let races: Option<Vec<Vec<f64>>> = (0..RACES).into_par_iter().map(one).collect();
-    let races = races?;
-    let mean = |place: usize| races.iter().map(|errors| errors[place]).sum::<f64>() / RACES as f64;
+    let found: Option<Vec<Vec<f64>>> = (0..count).into_par_iter().map(one).collect();
+    let found = found?;
+    let mean = |place: usize| found.iter().map(|errors| errors[place]).sum::<f64>() / count as f64;
     Some((0..settings.candidates).map(mean).collect())
 }
 

@@ -30,6 +30,8 @@ struct Run {
     /// The same of the unbiased estimates, and of their intervals.
     unbiased_beyond: f64,
     unbiased_covered: u64,
+    /// Effects other than 0 whose plain and unbiased estimates are farther from 0.
+    too_far: [u64; 2],
 }
 
 /// Statistics of many simulated screens.
@@ -54,6 +56,9 @@ pub struct Simulated {
     /// The same of the estimates by the looks, and the share of their 95 % intervals that hold.
     pub unbiased_bias: f64,
     pub unbiased_coverage: f64,
+    /// Share of effects other than 0 whose estimate is farther from 0: half, without bias.
+    pub too_far: f64,
+    pub unbiased_too_far: f64,
 }
 
 /// Plays a screen of switches with these effects until the budget of pairs ends or all are decided.
@@ -92,8 +97,10 @@ fn play(design: &Design, elo: &[f64], budget: u64, asked: Conditions, seed: u64)
         run.squares += (estimate - truth).powi(2);
         let beyond = |elo: f64| if *truth == 0.0 { 0.0 } else { (elo - truth) * truth.signum() };
         run.beyond += beyond(estimate);
+        run.too_far[0] += u64::from(beyond(estimate) > 0.0);
         if let Some(unbiased) = planner.unbiased(term) {
             run.unbiased_beyond += beyond(unbiased.elo);
+            run.too_far[1] += u64::from(beyond(unbiased.elo) > 0.0);
             run.unbiased_covered += u64::from(unbiased.low <= *truth && *truth <= unbiased.high);
         }
     }
@@ -133,6 +140,8 @@ pub fn simulate(
         error: (sum(&|run| run.squares) / (count * changes)).sqrt(),
         bias: sum(&|run| run.beyond) / effective,
         unbiased_bias: sum(&|run| run.unbiased_beyond) / effective,
+        too_far: sum(&|run| run.too_far[0] as f64) / effective,
+        unbiased_too_far: sum(&|run| run.too_far[1] as f64) / effective,
         unbiased_coverage: sum(&|run| run.unbiased_covered as f64) / (count * changes),
     })
 }
