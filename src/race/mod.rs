@@ -13,10 +13,13 @@ use super::match_run::{self, FinishedMatch, MatchRun};
 use super::play::{PlayArgs, with_keys};
 use super::sprt::SprtArgs;
 use crate::given::{self, Given, quoted, spec_word};
+use crate::scored_sample::scored_sample;
 use crate::{Error, Result, Status, Ui};
 use allotment::AllotmentArgs;
 use patzer_experiments::race::{Planner, RaceReport, RaceSettings, RaceState};
+use patzer_fit::judge::Measure;
 use patzer_match::journal::StoredStart;
+use patzer_match::participant;
 use patzer_match::record::PairEntry;
 use patzer_match::{Lineup, SWAPPED, Spec};
 
@@ -64,6 +67,10 @@ pub struct RaceArgs {
     #[arg(long, value_name = "NAME", help_heading = "Race")]
     against: Option<String>,
 
+    /// Positions with scores by which candidates that are evaluations are judged, too, as by `net judge`
+    #[arg(long, value_name = "DATA", help_heading = "Race", hide_short_help = true)]
+    data: Option<PathBuf>,
+
     #[command(flatten)]
     #[serde(flatten)]
     allotment: AllotmentArgs,
@@ -86,8 +93,11 @@ pub struct RaceArgs {
     show: DisplayArgs,
 }
 
+/// Positions by which candidates are judged, at most.
+const POSITIONS: usize = 100_000;
+
 /// Arguments that the confirming test has of its own.
-const OWN: [&str; 4] = ["engine", "games", "seed", "concurrency"];
+const OWN: [&str; 5] = ["engine", "games", "seed", "concurrency", "data"];
 
 /// Arguments that name players.
 const PLAYERS: [&str; 3] = ["players", "engine", "against"];
@@ -110,6 +120,20 @@ impl RaceArgs {
             specs.push(self.play.spec("--against", anchor)?);
         }
         Ok(specs)
+    }
+
+    /// Losses of the candidates against the scores of `--data`; none of programs.
+    fn losses(&self, candidates: &[Spec], ui: &Ui) -> Result<Vec<Option<f64>>> {
+        let Some(data) = &self.data else { return Ok(Vec::new()) };
+        let measure = Measure::new(scored_sample(data, POSITIONS, ui)?)?;
+        let loss = |spec: &Spec| {
+            if participant::program_path(spec)?.is_some() {
+                return Ok(None);
+            }
+            let evaluation = crate::evaluation::load(Some(Path::new(&spec.cmd)), ui)?;
+            Ok(measure.judge(&[evaluation]).first().map(|judged| judged.loss))
+        };
+        candidates.iter().map(loss).collect()
     }
 
     /// The command that tests one player against another in new games under the same conditions.
@@ -184,6 +208,7 @@ fn play(args: &RaceArgs, ui: &Ui) -> Result<(FinishedMatch<RaceState>, RaceRepor
         )));
     }
     let settings = args.settings(candidates)?;
+    let losses = args.losses(&specs[..candidates], ui)?;
     let planner = Planner::new(settings);
     let plan = planner.plan();
     let run = MatchRun {
@@ -206,6 +231,7 @@ fn play(args: &RaceArgs, ui: &Ui) -> Result<(FinishedMatch<RaceState>, RaceRepor
     let held = match_run::play_match(&run, race, ui)?;
     match_run::remark(&held.standings.all(), false, &args.output, ui);
     let mut report = held.standings.report(&held.ended);
+    report.candidates.iter_mut().for_each(|row| row.loss = losses.get(row.player).copied().flatten());
     report.confirm = Some(args.confirm(held.standings.finalists())?);
     Ok((held, report))
 }

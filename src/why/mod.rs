@@ -214,6 +214,10 @@ impl fmt::Display for WhyResult {
         let elo = with_error(all.elo, all.elo_error, 1);
         writeln!(f, "match    {first} against {second}, {}: Elo {elo}", counted(*games, "game"))?;
         write_causes(f, &self.causes)?;
+        if self.causes.is_empty() && all.elo.abs() > all.elo_error {
+            let more = "--positions or --nodes with more may show it";
+            writeln!(f, "         although the result is beyond chance: {more}")?;
+        }
         self.write_search(f)?;
         self.write_groups(f)?;
         if let Some(errors) = &self.facts.errors {

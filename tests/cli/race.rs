@@ -196,3 +196,20 @@ fn games_choose_among_the_networks_of_a_run() {
     let text = done(folder.path(), &format!("tune --hidden 16 {line} {race} --seed 6"));
     assert!(text.contains("race      ") && text.contains("after 60 games"), "{text}");
 }
+
+#[test]
+fn candidates_are_judged_by_positions_beside_their_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    done(at, "match default untuned-hce --nodes 200 --games 20 -q -o m.pgn");
+    done(at, "extract m.pgn -o d.parquet -q");
+    let line = "race default untuned-hce default-hce --nodes 50 --games 12 --data d.parquet -q";
+    let text = done(at, line);
+    assert!(text.lines().next().unwrap().ends_with("loss"), "{text}");
+    let report: serde_json::Value =
+        serde_json::from_str(&done(at, &format!("{line} --overwrite --json"))).unwrap();
+    let rows = report["candidates"].as_array().unwrap();
+    let loss = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["loss"].as_f64().unwrap();
+    assert!(loss("untuned-hce") > loss("default-hce"), "{report}");
+    assert!(!report["confirm"].as_str().unwrap().contains("--data"), "{report}");
+}

@@ -11,6 +11,9 @@ use patzer_match::{Reason, RunSummary, StopReason, Tally};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CandidateRow {
+    /// Number of the player.
+    #[serde(skip)]
+    pub player: usize,
     pub name: String,
     pub games: u64,
     pub score: f64,
@@ -24,6 +27,9 @@ pub struct CandidateRow {
     pub unbiased: Option<f64>,
     /// Probability to be the best of the candidates.
     pub best: f64,
+    /// Loss of an evaluation against scores, where there are some to judge by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,6 +95,8 @@ pub(super) fn table(rows: &[CandidateRow]) -> String {
         "{:<width$} {elo:>8} {unbiased}{from:>8} {to:>8} {games:>8} {score:>8} {best:>8}",
         "candidate"
     );
+    let judged = rows.iter().any(|row| row.loss.is_some());
+    text += if judged { "     loss" } else { "" };
     for (name, row) in names.iter().zip(rows) {
         let [elo, low, high] = [row.elo, row.low, row.high].map(number);
         let unbiased = row.unbiased.map_or(String::new(), |elo| format!("{:>8} ", number(elo)));
@@ -97,6 +105,7 @@ pub(super) fn table(rows: &[CandidateRow]) -> String {
             "\n{name:<width$} {elo:>8} {unbiased}{low:>8} {high:>8} {:>8} {score:>8} {best:>8}",
             row.games
         );
+        text += &row.loss.map_or(String::new(), |loss| format!(" {loss:>8.5}"));
     }
     text
 }

@@ -53,6 +53,7 @@ impl RaceState {
         let row = |candidate: usize| {
             let [low, high] = evidence.interval([candidate, reference]);
             CandidateRow {
+                player: candidate,
                 name: self.names[candidate].clone(),
                 games: self.player_tally(candidate).games.games(),
                 score: self.planner.meetings().share(candidate),
@@ -60,6 +61,7 @@ impl RaceState {
                 low,
                 high,
                 unbiased: None,
+                loss: None,
                 best: best[candidate],
             }
         };
