@@ -10,9 +10,9 @@ use patzer_io::trail;
 use patzer_report::lab::{Book, Entry, FILE, FileRecord, Machine, find};
 
 /// Commands whose runs are noted, if they write a file.
-const NOTED: [&str; 13] = [
-    "extract", "games", "data", "label", "tune", "sprt", "match", "race", "screen", "spsa", "selfplay",
-    "net", "book",
+const NOTED: [&str; 14] = [
+    "extract", "games", "data", "label", "tune", "sprt", "match", "join", "race", "screen", "spsa",
+    "selfplay", "net", "book",
 ];
 
 /// Files of a run that are no results: its folder's, and copies there.

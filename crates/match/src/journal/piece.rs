@@ -1,7 +1,6 @@
 //! A finished journal with its games, entry by entry.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::agree;
@@ -16,7 +15,7 @@ pub struct Piece<E> {
     pub path: PathBuf,
     pub start: StoredStart,
     entries: std::vec::IntoIter<EntryLine<E>>,
-    games: BufReader<File>,
+    games: Box<dyn Read + Send>,
 }
 
 impl<E: JournalEntry> Piece<E> {
@@ -37,12 +36,11 @@ impl<E: JournalEntry> Piece<E> {
         if !survey.complete {
             return Err(Error::data(&path, "has not come to its end").hint(Hint::Resume));
         }
-        let games = File::open(file).map_err(|e| Error::io(file, e))?;
         Ok(Piece {
             path: file.to_path_buf(),
             start: StoredStart(header),
             entries: survey.entries.into_iter(),
-            games: BufReader::new(games),
+            games: patzer_io::raw(file)?,
         })
     }
 
