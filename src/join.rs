@@ -12,7 +12,7 @@ use patzer_match::journal::Key;
 /// Join the shards of a match or a screen
 ///
 /// Shards are runs of `match` or `screen` with --shard, all of the same command but for I and -o. Games and journal are
-/// those of one run of all pairs: `elo`, `report`, `why` and --resume take them.
+/// as one run of all pairs writes them: `elo`, `report`, `why` and --resume take them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer match ./new ./base --games 10000 --shard 2/5 -o part2.pgn     on one of five machines\n  \

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::scored_sample::scored_sample;
 use crate::{Result, Status, Ui, evaluation, interrupt};
-use patzer_fit::judge::{Judged, Measure};
+use patzer_fit::judge::{Losses, Measure};
 use patzer_io::number::counted;
 use patzer_io::printable;
 
@@ -45,7 +45,7 @@ struct JudgeResult {
 struct Row {
     file: String,
     #[serde(flatten)]
-    judged: Judged,
+    judged: Losses,
 }
 
 pub(super) fn run(args: &JudgeArgs, ui: &Ui) -> Result<Status> {
@@ -74,7 +74,7 @@ impl fmt::Display for JudgeResult {
             let change = |change: f64, error: f64| format!("{change:+.5} ± {error:.5}");
             let [scores, results] =
                 [change(judged.change, judged.error), change(judged.results_change, judged.results_error)];
-            let Judged { loss, results_loss, .. } = judged;
+            let Losses { loss, results_loss, .. } = judged;
             writeln!(f, "{name:<width$} {loss:>9.5} {scores:>19} {results_loss:>9.5} {results:>19}")?;
         }
         let positions = counted(self.positions as u64, "quiet position");

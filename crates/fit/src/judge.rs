@@ -12,7 +12,7 @@ use patzer_pgn::Record;
 
 /// Losses of an evaluation: mean squared errors of expected scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Judged {
+pub struct Losses {
     /// Against the scores.
     pub loss: f64,
     /// Less the loss of the first evaluation, and the standard error of that over games.
@@ -60,14 +60,14 @@ impl Measure {
     }
 
     /// Judges evaluations; the first is the base of the changes.
-    pub fn judge(&self, evaluations: &[Evaluation]) -> Vec<Judged> {
+    pub fn judge(&self, evaluations: &[Evaluation]) -> Vec<Losses> {
         let all: Vec<[Errors; 2]> = evaluations.iter().map(|evaluation| self.errors(evaluation)).collect();
         let Some([base_scores, base_results]) = all.first() else { return Vec::new() };
         let judged = |[scores, results]: &[Errors; 2]| {
             let ([change, error], [results_change, results_error]) =
                 (self.change(base_scores, scores), self.change(base_results, results));
             let (loss, results_loss) = (scores.mean(), results.mean());
-            Judged { loss, change, error, results_loss, results_change, results_error, k: results.k }
+            Losses { loss, change, error, results_loss, results_change, results_error, k: results.k }
         };
         all.iter().map(judged).collect()
     }

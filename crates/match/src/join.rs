@@ -9,7 +9,7 @@ use crate::record::{MatchRecord, PairEntry, shard};
 use patzer_io::error::{Error, Result};
 use patzer_io::{Earlier, Shard, few_names};
 
-/// What was joined.
+/// Shards and games that were joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Joined {
     pub shards: usize,
@@ -18,7 +18,7 @@ pub struct Joined {
     pub games: u64,
 }
 
-/// Joins the shards of one match, in any order, to `output` and its journal, which are those of a run of all pairs.
+/// Joins the shards of one match, in any order, to `output` and its journal, as one run of all pairs writes them.
 ///
 /// # Errors
 /// A shard is missing or has not come to its end, or they are not of one match.

@@ -44,19 +44,25 @@ pub(super) fn errors(
 
 /// Errors by place of one race.
 fn race(settings: &RaceSettings, field: &Field, elo: &[f64], most: u64, seed: u64) -> Vec<f64> {
-    let mut planner = Planner::new(RaceSettings { seed, ..*settings });
-    let (plan, mut rng) = (planner.plan(), Rng::new(mix(seed, 1)));
+    let (evidence, _) = raced(&RaceSettings { seed, ..*settings }, field, most, Rng::new(mix(seed, 1)));
+    let places = evidence.places();
+    let reference = settings.anchor().unwrap_or(places[0]);
+    let truth = |player: usize| elo.get(player).copied().unwrap_or(0.0);
+    let error = |player: &usize| evidence.elo([*player, reference]) - (truth(*player) - truth(reference));
+    places.iter().map(error).collect()
+}
+
+/// Evidence of a race with this many pairs at most, and the pairs that it took.
+fn raced(settings: &RaceSettings, field: &Field, most: u64, mut rng: Rng) -> (Evidence, u64) {
+    let mut planner = Planner::new(*settings);
+    let plan = planner.plan();
     for pair in 0..most {
         let Some(players) = plan.get(pair as usize).filter(|_| !planner.is_decided()) else { break };
         planner.add(players, field.pair(players).draw(&mut rng));
     }
     let mut evidence = Evidence::new(*settings);
     evidence.update(planner.meetings());
-    let places = evidence.places();
-    let reference = settings.anchor().unwrap_or(places[0]);
-    let truth = |player: usize| elo.get(player).copied().unwrap_or(0.0);
-    let error = |player: &usize| evidence.elo([*player, reference]) - (truth(*player) - truth(reference));
-    places.iter().map(error).collect()
+    (evidence, planner.meetings().pairs())
 }
 
 #[cfg(test)]
@@ -82,17 +88,7 @@ mod tests {
         let field = Field::new(elo, true, conditions).unwrap();
         let one = |number: u64| {
             let settings = RaceSettings { seed: mix(7, number), ..settings };
-            let mut planner = Planner::new(settings);
-            let (plan, mut rng) = (planner.plan(), Rng::new(mix(9, number)));
-            let mut pairs = 0;
-            while let Some(players) =
-                plan.get(pairs as usize).filter(|_| pairs < budget && !planner.is_decided())
-            {
-                planner.add(players, field.pair(players).draw(&mut rng));
-                pairs += 1;
-            }
-            let mut evidence = Evidence::new(settings);
-            evidence.update(planner.meetings());
+            let (evidence, pairs) = raced(&settings, &field, budget, Rng::new(mix(9, number)));
             let winner = evidence.leader();
             let plain = evidence.elo([winner, elo.len()]) - elo[winner];
             [plain, plain - errors(&settings, &evidence, pairs, conditions).unwrap()[0]]
@@ -109,7 +105,7 @@ mod tests {
 
     /// Prints the numbers of docs/race.md.
     #[test]
-    #[ignore = "minutes"]
+    #[ignore = "takes long: make test-long"]
     fn winners_of_several_fields_by_policy() {
         use PolicyKind::{Halving, Lucb, Ucb1, Uniform};
         let fields: [(&str, Vec<f64>); 3] = [

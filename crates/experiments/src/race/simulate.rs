@@ -23,7 +23,7 @@ impl Field {
     /// Candidates of these strengths, and an anchor of strength 0 after them if the race has one.
     ///
     /// # Errors
-    /// Players are too far apart for so many draws.
+    /// Players are too far apart for the draws.
     pub fn new(elo: &[f64], anchor: bool, conditions: Conditions) -> Result<Field> {
         Field::of(elo, anchor, |_| conditions)
     }

@@ -118,7 +118,7 @@ impl Planner {
         if self.standings[factor] != Standing::Open {
             return Unbiased::new(looks, *estimate);
         }
-        // What is open has been seen up to now, since its last look.
+        // An open change has been seen up to now, since its last look.
         let (elo, error) = self.effects.effect(term);
         let mut looks = looks.clone();
         add_look(

@@ -27,7 +27,7 @@ struct Run {
     /// Squared errors of the estimates, and errors in the direction of the effect.
     squares: f64,
     beyond: f64,
-    /// The same of the unbiased estimates, and of their intervals.
+    /// Errors in the direction of the effect of the unbiased estimates, and their intervals that hold.
     unbiased_beyond: f64,
     unbiased_covered: u64,
     /// Effects other than 0 whose plain and unbiased estimates are farther from 0.
@@ -53,7 +53,7 @@ pub struct Simulated {
     pub error: f64,
     /// Mean error in the direction of the effect, Elo: the bias of stopping.
     pub bias: f64,
-    /// The same of the estimates by the looks, and the share of their 95 % intervals that hold.
+    /// Bias of the unbiased estimates, Elo, and the share of their 95 % intervals that hold.
     pub unbiased_bias: f64,
     pub unbiased_coverage: f64,
     /// Share of effects other than 0 whose estimate is farther from 0: half, without bias.

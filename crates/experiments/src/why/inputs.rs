@@ -50,26 +50,21 @@ fn name(input: usize) -> String {
 }
 
 /// Positions with the scores of both evaluations.
-struct Compared {
+struct Compared<'a> {
     game: usize,
-    position: Chess,
+    position: &'a Chess,
     /// Scores less each other, in centipawns of the reference.
     difference: f64,
     squares: [f64; 2],
 }
 
-fn compared(positions: &[Chess], moves: &[ScoredMove], errors: &Errors) -> Vec<Compared> {
+fn compared<'a>(positions: &'a [Chess], moves: &[ScoredMove], errors: &Errors) -> Vec<Compared<'a>> {
     let units = units(&errors.scale);
-    let both = |(position, pair): (&Chess, &[ScoredMove])| {
+    let both = |(position, pair): (&'a Chess, &[ScoredMove])| {
         let [one, other] = pair else { return None };
         let scores = [f64::from(one.score?) / units[0], f64::from(other.score?) / units[1]];
         let squares = scores.map(|score| (share(score.round() as i32) - share(one.reference)).powi(2));
-        Some(Compared {
-            game: one.game,
-            position: position.clone(),
-            difference: scores[0] - scores[1],
-            squares,
-        })
+        Some(Compared { game: one.game, position, difference: scores[0] - scores[1], squares })
     };
     positions.iter().zip(moves.chunks_exact(2)).filter_map(both).collect()
 }
@@ -83,7 +78,8 @@ struct Sum {
     squares: f64,
 }
 
-/// Inputs that differ clearly, those that explain most of the squared difference first; `moves` has those of both in each position.
+/// Inputs that differ clearly, by their share of the squared difference; `moves` has both evaluations of each
+/// position.
 pub fn input_differences(
     positions: &[Chess],
     moves: &[ScoredMove],

@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::agree;
 use super::entry::JournalEntry;
-use super::line::{self, EntryLine};
-use super::stored::StoredStart;
+use super::line::EntryLine;
+use super::stored::{StoredStart, surveyed};
+use patzer_io::checked_line;
 use patzer_io::error::{Error, Hint, Result};
-use patzer_io::{Limit, checked_line};
 
 /// Entries of a finished run in their order, read with their games.
 pub struct Piece<E> {
@@ -25,20 +24,13 @@ impl<E: JournalEntry> Piece<E> {
     /// The run has not come to its end, or the journal is damaged.
     pub fn open(file: &Path) -> Result<Piece<E>> {
         let path = E::journal(file);
-        let text = patzer_io::read(&path, Limit::JOURNAL)?;
-        let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
-        let header = line::header(&text[..end]).map_err(|why| Error::at(&path, "line 1", why))?;
-        let survey = agree::entries::<E>(&text, (end + 1).min(text.len()));
-        if let Some(fault) = &survey.fault {
-            let (place, reason) = fault.place(&path, &survey);
-            return Err(Error::at(&path, place, reason));
-        }
+        let (start, survey) = surveyed::<E>(&path)?;
         if !survey.complete {
             return Err(Error::data(&path, "has not come to its end").hint(Hint::Resume));
         }
         Ok(Piece {
             path: file.to_path_buf(),
-            start: StoredStart(header),
+            start,
             entries: survey.entries.into_iter(),
             games: patzer_io::raw(file)?,
         })

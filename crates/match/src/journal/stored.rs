@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::agree;
+use super::agree::{self, Survey};
 use super::entry::JournalEntry;
 use super::key::Key;
 use super::line::{self, Header};
@@ -69,6 +69,13 @@ pub struct Contents<E> {
 
 /// Reads a journal without its file of games; starts no program.
 pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
+    let (start, survey) = surveyed::<E>(path)?;
+    let entries = survey.entries.into_iter().map(|line| line.entry).collect();
+    Ok(Contents { start, entries, complete: survey.complete })
+}
+
+/// First line and entries of a journal without damage.
+pub(super) fn surveyed<E: JournalEntry>(path: &Path) -> Result<(StoredStart, Survey<E>)> {
     let text = patzer_io::read(path, Limit::JOURNAL)?;
     let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     let header = line::header(&text[..end]).map_err(|why| Error::at(path, "line 1", why))?;
@@ -77,6 +84,5 @@ pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
         let (place, reason) = fault.place(path, &survey);
         return Err(Error::at(path, place, reason));
     }
-    let entries = survey.entries.into_iter().map(|line| line.entry).collect();
-    Ok(Contents { start: StoredStart(header), entries, complete: survey.complete })
+    Ok((StoredStart(header), survey))
 }

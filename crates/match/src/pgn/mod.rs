@@ -32,7 +32,7 @@ pub struct Header {
     /// `None` for reproducible games.
     pub date: Option<String>,
     pub style: PgnStyle,
-    /// The pairs are those of a shard, and their rounds those of the whole.
+    /// Shard that the pairs belong to; their rounds count as in the whole.
     pub shard: Shard,
 }
 

@@ -71,7 +71,7 @@ pub(super) fn of_journal(
     Ok(with_state(section, journal, complete))
 }
 
-/// What explains the result of two players, by their games alone.
+/// Causes of the result of two players, by their games alone.
 fn causes(pgn: &Path) -> Part {
     let mut part = Part::new("Causes");
     let played = match read_match(&[pgn.to_path_buf()], [None, None]) {
